@@ -1,0 +1,92 @@
+"""Write the published JSON Schemas: of the wire form from the structs that define it, of checks files from the checks.
+
+    python scripts/make_schemas.py
+
+A published schema only ever grows: a later release reads everything that an earlier one wrote. A change that cannot keep
+that is a new schema, with a new number in its name, beside the old one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from quickchecks import _run, _score, checks
+from quickchecks._run import Run
+from quickchecks._score import ScoreRecord
+from quickchecks._scorer.checks_schema import checks_schema
+
+__all__ = ("FOLDER", "generated")
+
+FOLDER = Path(_run.__file__).parent / "schemas"
+PUBLISHED: Mapping[str, type[msgspec.Struct]] = {"run-1": Run, "score-1": ScoreRecord}
+
+_ARGUMENT = re.compile(r"(\w+): (.*)", re.DOTALL)
+
+
+def generated() -> dict[str, str]:
+    """The text of every published schema, by the name of its file."""
+    of_structs = {f"{name}.json": _text(name, struct) for name, struct in PUBLISHED.items()}
+    vocabulary = {name: function for name, function in checks.vocabulary().items() if name in checks.__all__}
+    return {**of_structs, "checks-1.json": json.dumps(checks_schema(vocabulary), indent=2, ensure_ascii=False) + "\n"}
+
+
+def _text(name: str, struct: type[msgspec.Struct]) -> str:
+    _, definitions = msgspec.json.schema_components([struct], schema_hook=_anything)
+    for title, definition in definitions.items():
+        _describe(definition, getattr(_run, title, None) or getattr(_score, title))
+    kind, _, number = name.partition("-")
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:quickchecks:{kind}:{number}",
+        "title": f"quickchecks {kind}, version {number}",
+        "$ref": f"#/$defs/{struct.__name__}",
+        "$defs": _nulls_last(dict(sorted(definitions.items()))),
+    }
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _anything(kind: type) -> dict[str, object]:
+    """The schema of `object`: any JSON value. msgspec takes an empty schema for none, so it must say something."""
+    if kind is not object:
+        raise NotImplementedError(kind)
+    return {"description": "Any JSON value."}
+
+
+def _describe(definition: dict[str, object], struct: type[msgspec.Struct]) -> None:
+    """Move what the docstring says of each field to that field, and leave the rest as the description."""
+    text = inspect.getdoc(struct) or ""
+    summary, _, rest = text.partition("\n\nArgs:\n")
+    definition["description"] = _joined(summary.partition("\n\nExample:")[0])
+    lines = inspect.cleandoc(rest.partition("\n\n")[0])
+    wire_names = dict(zip(struct.__struct_fields__, struct.__struct_encode_fields__, strict=True))
+    properties = definition["properties"]
+    assert isinstance(properties, dict)
+    for argument in re.split(r"\n(?=\w)", lines):
+        if found := _ARGUMENT.fullmatch(argument):
+            properties[wire_names[found[1]]]["description"] = _joined(found[2])
+
+
+def _nulls_last(schema: object) -> object:
+    """Write null as the last alternative: versions of msgspec differ in where they put it."""
+    if isinstance(schema, list):
+        return [_nulls_last(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if isinstance(alternatives := schema.get("anyOf"), list):
+        schema = {**schema, "anyOf": sorted(alternatives, key=lambda one: one == {"type": "null"})}
+    return {key: _nulls_last(value) for key, value in schema.items()}
+
+
+def _joined(text: str) -> str:
+    return re.sub(r"\s*\n\s*", " ", text)
+
+
+if __name__ == "__main__":
+    for file, text in generated().items():
+        (FOLDER / file).write_text(text, encoding="utf-8")
