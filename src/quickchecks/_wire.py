@@ -1,0 +1,137 @@
+"""The wire form's one JSON module: msgspec first, the standard library for what msgspec refuses.
+
+Recordings hold what models and tools wrote, so lone surrogates, NaN and a byte order mark do occur. msgspec refuses
+them, rightly; the standard library reads them. Every reader and writer of JSON in quickchecks goes through here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+import msgspec
+
+__all__ = ("JsonError", "as_text", "dumps", "loads", "shown", "to_builtins")
+
+_decoder = msgspec.json.Decoder()
+_encoder = msgspec.json.Encoder()
+
+#: What is nested more deeply than this is written as "…": it would exhaust the stack of whoever walks it.
+MAX_DEPTH = 200
+#: Python refuses to write a whole number of more than 4300 digits, which are some 14,000 bits.
+_LONGEST_INT = 14_000
+
+
+class JsonError(ValueError):
+    """Text that is not JSON; the message says where."""
+
+
+def loads(data: bytes | str) -> Any:
+    """Read JSON.
+
+    Args:
+        data: UTF-8 bytes (a byte order mark is skipped) or text.
+
+    Returns:
+        The value, as plain Python objects. NaN and the infinities are read as floats, lone surrogates are kept.
+
+    Raises:
+        JsonError: The text is not JSON, or it is nested more deeply than Python's stack allows.
+
+    Example:
+        >>> loads(b'{"n": 1}')
+        {'n': 1}
+    """
+    try:
+        return _decoder.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        return _loads_slowly(data, error)
+
+
+def _loads_slowly(data: bytes | str, first: Exception) -> Any:
+    try:
+        text = data if isinstance(data, str) else data.decode("utf-8-sig", "surrogatepass")
+        return json.loads(text.removeprefix("\ufeff"))
+    except RecursionError:
+        raise JsonError("the JSON is nested too deeply to be read") from None
+    except ValueError as error:
+        raise JsonError(f"not valid JSON: {error}") from first
+
+
+def dumps(value: object) -> bytes:
+    """Write a value as one line of JSON.
+
+    Structs and containers are written as their wire form; values that JSON does not know are written as text, so that
+    whatever a tool returned can be kept.
+
+    Args:
+        value: The value.
+
+    Returns:
+        UTF-8 bytes without a line break.
+
+    Example:
+        >>> dumps({"n": 1})
+        b'{"n":1}'
+    """
+    try:
+        return _encoder.encode(value)
+    except (TypeError, ValueError, UnicodeError, RecursionError, OverflowError):
+        return json.dumps(to_builtins(value), ensure_ascii=True, separators=(",", ":")).encode()
+
+
+def to_builtins(value: object, depth: int = MAX_DEPTH, inside: frozenset[int] = frozenset()) -> Any:
+    """Turn any value into what JSON can hold: strings, numbers, lists and dicts with string keys.
+
+    A container that is inside itself is written as "…" there, because following it would never end.
+    """
+    if isinstance(value, float):
+        return value if isfinite(value) else None  # as msgspec writes them
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return value if value.bit_length() < _LONGEST_INT else as_text(value)
+    if depth <= 0 or id(value) in inside:
+        return "…"
+    inside |= {id(value)}
+    if isinstance(value, msgspec.Struct):
+        return _struct_to_builtins(value, depth, inside)
+    if isinstance(value, Mapping):
+        return {
+            key if isinstance(key, str) else as_text(key): to_builtins(item, depth - 1, inside) for key, item in value.items()
+        }
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [to_builtins(item, depth - 1, inside) for item in value]
+    try:
+        return to_builtins(msgspec.to_builtins(value), depth - 1, inside)
+    except Exception:  # foreign code may raise anything
+        return as_text(value)
+
+
+def as_text(value: object) -> str:
+    """`str(value)`, and for a value whose `__str__` raises (it is foreign code), what kind of value it is."""
+    try:
+        return str(value)
+    except Exception:
+        return f"<{type(value).__name__} that cannot be shown>"
+
+
+def _struct_to_builtins(value: msgspec.Struct, depth: int, inside: frozenset[int]) -> dict[str, object]:
+    config = value.__struct_config__
+    found: dict[str, object] = {}
+    if config.tag is not None and config.tag_field is not None:
+        found[config.tag_field] = config.tag
+    defaults = dict(zip(reversed(value.__struct_fields__), reversed(value.__struct_defaults__), strict=False))
+    for name, wire_name in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True):
+        item = getattr(value, name)
+        if item is msgspec.UNSET or (config.omit_defaults and name in defaults and item == defaults[name]):
+            continue
+        found[wire_name] = to_builtins(item, depth - 1, inside)
+    return found
+
+
+def shown(value: object) -> str:
+    """Write a value as JSON text for a person to read, as well as it can be."""
+    return dumps(value).decode("utf-8", "replace")
