@@ -1,0 +1,108 @@
+"""Whose conversation a list of messages is: the marks that formats leave on messages with roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any, Literal
+
+from quickchecks._run import Role
+from quickchecks.adapters._shapes import as_mapping
+
+__all__ = ("LOOK_AT", "ROLES", "UNTYPED_CALLS", "dialect", "is_conversation", "is_foreign_call", "is_message")
+
+#: The roles of chat messages, and what they are called here. "function" is the old name of "tool".
+ROLES: dict[str, Role] = {
+    "assistant": "assistant",
+    "developer": "system",
+    "function": "tool",
+    "system": "system",
+    "tool": "tool",
+    "user": "user",
+}
+
+#: So many elements say whether a long list may be a conversation: an answer of a million numbers need not be read for it.
+LOOK_AT = 50
+
+#: Parts without a `type` that are calls or results in the formats of Bedrock and Gemini.
+UNTYPED_CALLS = frozenset(("toolUse", "toolResult", "functionCall", "functionResponse", "function_call", "function_response"))
+
+
+#: Keys of a message's content in the reference's format.
+_REFERENCE_CONTENT = frozenset(("parts", "format", "content", "text", "toolInvocations"))
+
+#: Parts about calls that are neither calls nor results.
+_APPROVALS = frozenset(("tool-approval-request", "tool-approval-response"))
+
+
+def is_conversation(value: Any) -> bool:
+    """Whether a value is a list of messages of some format: a list that holds objects with a role."""
+    return isinstance(value, (list, tuple)) and any(
+        type(item.get("role")) is str for item in map(as_mapping, islice(value, LOOK_AT)) if item is not None
+    )
+
+
+def is_message(value: Any) -> bool:
+    """Whether a value is one message by itself, of whatever format."""
+    return isinstance(value, Mapping) and value.get("role") in (*ROLES, "model") and ("content" in value or "parts" in value)
+
+
+def dialect(messages: Any) -> Literal["chat", "reference", "other", ""]:
+    """Say whose list of messages this is, by the marks that a format leaves on them.
+
+    Returns:
+        "chat" for OpenAI's shape, also for the least that any format has (roles and text); "reference" for messages with
+        `content.parts` or tool invocations; "other" for a conversation that carries calls in a shape that neither has;
+        "" when it is no conversation.
+    """
+    if not isinstance(messages, (list, tuple)):
+        return ""
+    found: Literal["chat", "reference", "other", ""] = ""
+    strangers = 0
+    for item in messages:
+        message = item if type(item) is dict else as_mapping(item)
+        if message is None:
+            strangers += 1
+            if strangers > LOOK_AT and not found:
+                return ""
+            continue
+        content = message.get("content")
+        if content is not None and type(content) is not str and type(message.get("role")) is str:
+            mark = _mark_of_content(content)
+            if mark == "reference":
+                return mark
+            found = mark or found
+        if "parts" in message and type(message["parts"]) is list and type(message.get("role")) is str:
+            found = "other"
+        calls = message.get("tool_calls")
+        if calls and type(calls) is list and type(calls[0]) is dict and type(calls[0].get("function")) is str:
+            found = "other"  # AgentDojo names the function directly and gives the arguments beside it
+        if not found:
+            role = message.get("role")
+            if type(role) is str and role in ROLES:
+                found = "chat"
+    return found
+
+
+def _mark_of_content(content: Any) -> Literal["reference", "other", ""]:
+    """The mark that content which is more than text bears."""
+    if type(content) is dict:
+        return "other" if _REFERENCE_CONTENT.isdisjoint(content) else "reference"
+    mark: Literal["other", ""] = ""
+    if type(content) is list:
+        for part in content:
+            if type(part) is dict and is_foreign_call(part):
+                if part.get("type") == "tool-invocation":
+                    return "reference"
+                mark = "other"
+    return mark
+
+
+def is_foreign_call(part: Mapping[str, Any]) -> bool:
+    """Whether a part of a message is a call or a result in the manner of another format."""
+    kind = part.get("type")
+    if type(kind) is str:
+        if kind.startswith("data-") or kind in _APPROVALS:
+            return False
+        return "tool" in kind or "function" in kind or kind.endswith("_call")
+    return kind is None and not UNTYPED_CALLS.isdisjoint(part)
