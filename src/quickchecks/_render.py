@@ -1,0 +1,158 @@
+"""How values look inside reasons: quoted, masked, and never longer than a reader wants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+
+from quickchecks import _wire
+from quickchecks._run import ToolCall
+
+__all__ = (
+    "REASON_LIMIT",
+    "arguments",
+    "call",
+    "capped",
+    "excerpt",
+    "harmless",
+    "listed",
+    "name",
+    "passage",
+    "quoted",
+    "value",
+)
+
+#: The longest reason, in characters.
+REASON_LIMIT = 500
+
+# Patterns are compiled when a reason is first read, not on import: most scores are never looked at. `re` keeps them.
+_SECRET_KEY = (
+    r"(?i)(?:^|[_-])(?:password|passwd|secret|api_?key|access_?key|private_?key|authorization"
+    r"|(?:access_|auth_|refresh_|bearer_|session_)?token)$"
+)
+_SECRET_VALUE = r"\b(?:sk|pk|rk|ghp|gho|xox[abp])[-_][A-Za-z0-9_-]{16,}|\bBearer\s+[A-Za-z0-9._~+/-]{16,}"
+_CONTROL = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_BREAKS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
+#: How far beyond what is shown a secret may begin or end and still be masked.
+_MARGIN = 1000
+
+
+def capped(text: str, limit: int = REASON_LIMIT) -> str:
+    """Shorten a text to a number of characters, the end left out."""
+    return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
+
+
+def harmless(text: str) -> str:
+    """Escape the control characters and changes of direction of a text; line breaks and tabs stay."""
+    return text if text.isprintable() else re.sub(_CONTROL, _escaped, text)
+
+
+def name(text: str, limit: int = 60) -> str:
+    """Write a name on one line: nothing that a recording calls a tool or an agent may break out of the sentence."""
+    return harmless(capped(text, limit).translate(_BREAKS))
+
+
+def quoted(text: str, limit: int = 60) -> str:
+    """Quote a text on one line: line breaks and control characters escaped, the middle left out when it is long.
+
+    Example:
+        >>> quoted("two\\nlines")
+        '"two\\\\nlines"'
+    """
+    return passage(text, 0, len(text), limit)
+
+
+def passage(text: str, start: int, end: int, limit: int = 60) -> str:
+    """Quote a part of a text; a secret is masked also where only a piece of it lies in the part."""
+    return f'"{_one_line(_shortened(text, start, end, limit))}"'
+
+
+def excerpt(text: str, start: int, end: int, around: int = 40) -> str:
+    """Quote the words around a span of a text."""
+    before = max(start - around, 0)
+    after = min(end + around, len(text))
+    if end - start > 2 * around:  # the middle of the span is left out
+        shown = f"{_masked_part(text, before, start + around)}…{_masked_part(text, end - around, after)}"
+    else:
+        shown = _masked_part(text, before, after)
+    return f'"{"…" if before else ""}{_one_line(shown)}{"…" if after < len(text) else ""}"'
+
+
+def _shortened(text: str, start: int, end: int, limit: int) -> str:
+    if end - start <= limit:
+        return _masked_part(text, start, end)
+    half = (limit - 1) // 2
+    return f"{_masked_part(text, start, start + half).rstrip()}…{_masked_part(text, end - half, end).lstrip()}"
+
+
+def _masked_part(text: str, start: int, end: int) -> str:
+    """`text[start:end]`, with every secret that reaches into it masked."""
+    shown: list[str] = []
+    at = start
+    for secret in re.compile(_SECRET_VALUE).finditer(text, max(start - _MARGIN, 0), end + _MARGIN):
+        if secret.end() > at and secret.start() < end:
+            shown += (text[at : secret.start()], "***")
+            at = min(secret.end(), end)
+    return "".join([*shown, text[at:end]])
+
+
+def _one_line(text: str) -> str:
+    return harmless(text.translate(_BREAKS))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
+
+
+def value(shown: object, limit: int = 60) -> str:
+    """Show a value as JSON on one line; what lies under a key that names a secret is masked."""
+    if isinstance(shown, str):
+        return quoted(shown, limit)
+    text = _one_line(re.sub(_SECRET_VALUE, "***", _wire.shown(_masked(shown, max(limit, _MARGIN)))))
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _masked(shown: object, most: int, depth: int = 20) -> object:
+    """A value without its secrets, and without what lies so deep or so far back that nobody will see it."""
+    if isinstance(shown, str):
+        return shown[:most]
+    if shown is None or isinstance(shown, (bool, int, float)):
+        return shown
+    if not depth:
+        return "…"
+    if isinstance(shown, Mapping):
+        return {
+            key: "***" if isinstance(key, str) and re.search(_SECRET_KEY, key) else _masked(item, most, depth - 1)
+            for key, item in islice(shown.items(), most)
+        }
+    if isinstance(shown, (list, tuple)):
+        return [_masked(item, most, depth - 1) for item in shown[:most]]
+    return _masked(_wire.to_builtins(shown), most, depth - 1)
+
+
+def arguments(given: object, limit: int = 80) -> str:
+    """Show the arguments of a call as `order="A-10", limit=3`."""
+    if not isinstance(given, Mapping):
+        return value(given, limit)
+    masked = _masked(given, max(limit, _MARGIN))
+    assert isinstance(masked, dict)
+    text = ", ".join(f"{name(str(key))}={value(item, 40)}" for key, item in islice(masked.items(), limit))
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def call(made: ToolCall, limit: int = 80) -> str:
+    """Show a call as `lookup_order(order="A-10")`."""
+    return f"{name(made.name)}({arguments(made.arguments, limit)})"
+
+
+def listed(items: Sequence[str], limit: int = 8, joint: str = ", ") -> str:
+    """List names, the middle left out when there are many.
+
+    Example:
+        >>> listed(["a", "b", "c", "d"], limit=3, joint=" → ")
+        'a → b → … → d'
+    """
+    if len(items) > limit:
+        items = [*items[: limit - 1], "…", items[-1]]
+    return joint.join([name(item) for item in items])

@@ -1,0 +1,1 @@
+"""Scorers: the pipeline that makes them, their composition, and their forms as text."""

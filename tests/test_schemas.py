@@ -1,0 +1,171 @@
+"""The wire form is published, and what is written follows what is published."""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+from make_schemas import FOLDER, generated
+
+import quickchecks
+from quickchecks import _wire, checks
+from quickchecks._run import (
+    Gap,
+    Message,
+    Other,
+    Reasoning,
+    Run,
+    RunError,
+    Source,
+    Step,
+    Text,
+    TextSpan,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    Usage,
+)
+from quickchecks._score import CallRef, ScoreError, ScoreRecord
+
+#: A run with every kind of part and every field that there is.
+FULL_RUN = Run(
+    messages=(
+        Message("system", (Text("Be brief."),)),
+        Message("user", (Text("Where is A-10?"), Other("image", {"url": "a.png"})), metadata={"at": 1}),
+        Message(
+            "assistant",
+            (
+                Reasoning("Look it up."),
+                Step(),
+                ToolCall("lookup", '{"order": "A-10"}', "c1", "failed", error=ToolError("not found", "KeyError", "flag")),
+                ToolCall("ask_billing", {"q": 1}, kind="agent", result=[1], duration=0.5, run=Run(agent="billing")),
+                ToolResult({"late": True}, "c0", "search", ToolError("gone")),
+                Text('{"found":false}', {"found": False}),
+            ),
+            agent="support",
+        ),
+    ),
+    input={"question": "Where is A-10?"},
+    id="r1",
+    history_length=1,
+    usage=Usage(120, 30, 10, 5, 0.002, 2),
+    duration=1.5,
+    error=RunError("stopped", "TimeoutError"),
+    agent="support",
+    children=(Run(id="child"),),
+    gaps=(Gap("nested", "inner calls are not recorded", "ask_billing"),),
+    metadata={"model": "m"},
+    format="openai_chat",
+    source=Source("runs.jsonl", line=8, index=0),
+)
+
+FULL_SCORE = ScoreRecord(
+    scorer="no_tool_errors()",
+    id="check-no-tool-errors",
+    outcome="error",
+    value=0.25,
+    reason="it broke",
+    evidence=(TextSpan(1, 0, 2, 5, (0,)), CallRef(1, "lookup", 2, 2)),
+    kind=("call failed", "lookup", "KeyError"),
+    failure_key="no_tool_errors() | error | call failed",
+    why="orders must be found",
+    version="1",
+    error=ScoreError("it broke", "KeyError", "analyze", ("preprocess",), "Traceback …"),
+)
+
+#: Records as version 1 writes them: every later release must read them as the same values.
+RUN_AS_FIRST_WRITTEN = (
+    '{"schema":"quickchecks.run/1","messages":[{"role":"user","parts":[{"type":"text","text":"Weather?"}]},'
+    '{"role":"assistant","parts":[{"type":"tool_call","name":"get_weather","arguments":{"city":"Rome"},"result":"sunny"},'
+    '{"type":"text","text":"Sunny."}]}],"usage":{"input_tokens":12},"gaps":[{"kind":"usage","note":"no cost"}]}'
+)
+SCORE_AS_FIRST_WRITTEN = (
+    '{"schema":"quickchecks.score/1","scorer":"includes(\'sunny\')","id":"check-includes","outcome":"passed","value":1.0,'
+    '"reason":"found","evidence":[{"type":"text","message":1,"part":1,"start":0,"end":5}],"version":"1"}'
+)
+
+
+def published(name: str) -> Draft202012Validator:
+    schema = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def as_json(value: object) -> object:
+    return json.loads(_wire.dumps(value))
+
+
+@pytest.mark.parametrize("name", generated())
+def test_the_published_schema_is_the_one_that_the_structs_give(name: str) -> None:
+    committed = (FOLDER / name).read_text(encoding="utf-8")
+    assert committed == generated()[name], "python scripts/make_schemas.py writes it anew"
+
+
+def test_no_other_schema_is_published() -> None:
+    assert {path.name for path in FOLDER.glob("*.json")} == set(generated())
+
+
+@pytest.mark.parametrize("run", [Run(), FULL_RUN], ids=["empty", "full"])
+def test_a_written_run_follows_the_schema(run: Run) -> None:
+    published("run-1.json").validate(as_json(run))
+
+
+def test_a_written_score_follows_the_schema() -> None:
+    published("score-1.json").validate(as_json(FULL_SCORE))
+
+
+def test_every_field_and_part_of_a_run_is_in_the_sample() -> None:
+    """The sample above stays complete: a new part or field of the model must be added to it."""
+    written = msgspec.json.encode(FULL_RUN).decode()
+    definitions = json.loads(generated()["run-1.json"])["$defs"]
+    names = {name for definition in definitions.values() for name in definition["properties"]}
+    assert sorted(name for name in names if f'"{name}":' not in written) == ["errors_shown_in"]
+
+
+@pytest.mark.parametrize("value", [FULL_RUN, FULL_SCORE], ids=["run", "score"])
+def test_what_is_written_is_read_back_as_it_was(value: Run | ScoreRecord) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(value), type=type(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"schema": "quickchecks.run/2"}, "quickchecks.run/2"),
+        ({"messages": [{"role": "robot"}]}, "robot"),
+        ({"messages": [{"role": "user", "parts": [{"type": "text"}]}]}, "text"),
+        ({"history_length": "1"}, "'1'"),
+    ],
+)
+def test_a_wrong_run_is_refused_by_the_schema(change: dict[str, object], problem: str) -> None:
+    record = as_json(FULL_RUN)
+    assert isinstance(record, dict)
+    errors = list(published("run-1.json").iter_errors({**record, **change}))
+    assert any(problem in error.message for error in errors)
+
+
+def test_a_run_written_by_the_first_release_is_read() -> None:
+    run = msgspec.json.decode(RUN_AS_FIRST_WRITTEN, type=Run)
+    published("run-1.json").validate(as_json(run))
+    assert (run.text, run.tool_names, run.tool_calls[0].arguments) == ("Sunny.", ("get_weather",), {"city": "Rome"})
+    assert msgspec.json.encode(run).decode() == RUN_AS_FIRST_WRITTEN
+
+
+def test_a_score_written_by_the_first_release_is_read() -> None:
+    record = msgspec.json.decode(SCORE_AS_FIRST_WRITTEN, type=ScoreRecord)
+    assert (record.to_score().passed, record.to_score().reason) == (True, "found")
+    assert msgspec.json.encode(record).decode() == SCORE_AS_FIRST_WRITTEN
+
+
+@pytest.mark.parametrize("folder", ["agentdojo", "tau_bench"])
+def test_real_runs_and_their_scores_follow_the_schemas(folder: str, shared: Path) -> None:
+    runs, scores = published("run-1.json"), published("score-1.json")
+    check = checks.no_tool_errors()
+    found = list(islice(quickchecks.load_runs(shared / "corpus" / folder, on_error="skip"), 20))
+    assert len(found) == 20
+    for run in found:
+        runs.validate(as_json(run))
+        scores.validate(as_json(check.score(run).record()))
