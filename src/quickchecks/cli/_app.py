@@ -1,0 +1,125 @@
+"""The group of commands: what all of them have in common.
+
+A command is a module of this package whose name does not begin with an underscore; it holds a click command of the same
+name and is loaded when it is asked for. Errors of ours become one message without a traceback, and exit code 2.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pkgutil
+import sys
+from importlib import import_module
+from io import TextIOWrapper
+from typing import IO, NoReturn
+
+import click
+
+import quickchecks.cli
+from quickchecks._results.result import INTERRUPTED
+from quickchecks.errors import QuickchecksError
+
+__all__ = ("Problem", "cli", "main")
+
+#: What a shell says of a command that was ended because nobody read its output any more.
+_NOBODY_READS = 141
+
+
+class Problem(click.ClickException):
+    """Something that the user has to change; shown as one message."""
+
+    exit_code = 2
+
+    def show(self, file: IO[str] | None = None) -> None:
+        """Print the message on standard error."""
+        from quickchecks.reports._safe import lines
+
+        message = "\n".join(lines(self.message))
+        click.echo(f"Error: {message}", file=file or sys.stderr)
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        modules = pkgutil.iter_modules(quickchecks.cli.__path__)
+        names = [module.name for module in modules if not module.name.startswith("_")]
+        order = ("score", "inspect", "checks", "demo")  # in the order in which people need them
+        return sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = getattr(import_module(f"quickchecks.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in self.list_commands(ctx) and not name.startswith("-"):
+            from quickchecks.errors import nearest_names
+
+            hint = nearest_names(name, self.list_commands(ctx))
+            if os.path.exists(name):
+                hint = f"to score recordings, write: quickchecks score {name} --check …"
+            raise click.UsageError(f"there is no command {name!r}: {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            try:
+                result: object = super().invoke(ctx)
+                return result
+            finally:
+                sys.stdout.flush()  # while a reader that has gone can still be told from other ends
+        except BrokenPipeError:
+            _end_without_reader()
+        except QuickchecksError as error:
+            raise Problem(str(error)) from error
+
+
+def _end_without_reader() -> NoReturn:
+    """End quietly when the reader of a pipe has gone, as `… | head` does."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter would complain at its end
+    sys.exit(_NOBODY_READS)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="The first minute: quickchecks demo",
+)
+@click.version_option(package_name="quickchecks", prog_name="quickchecks")
+def cli() -> None:
+    """Check what recorded agent runs said and which tools they called, and say why.
+
+    Results go to standard output, progress and notes to standard error. Exit codes: 0 passed, or nothing was asserted;
+    1 failed; 2 wrong usage; 3 undecided, or nothing was scored.
+    """
+
+
+class _Notes(logging.Handler):
+    """Shows what the library has to note, on standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        from quickchecks.reports._safe import one_line
+
+        click.echo(f"note: {one_line(record.getMessage())}", err=True)
+
+
+def main() -> None:
+    """Run the command with the arguments of the process."""
+    for stream in (sys.stdout, sys.stderr):
+        # Reports hold what models wrote, in any language, whatever the locale is.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    logger = logging.getLogger("quickchecks")
+    logger.addHandler(_Notes())
+    logger.propagate = False
+    try:
+        code = cli.main(prog_name="quickchecks", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)

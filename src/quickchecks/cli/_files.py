@@ -1,0 +1,146 @@
+"""Files that appear only when they are complete."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from quickchecks._results.result import RunsResult
+from quickchecks._run import Run
+from quickchecks._score import Score
+from quickchecks._scorer.checks_file import CheckEntry
+from quickchecks.cli._app import Problem
+from quickchecks.errors import RecordingError
+from quickchecks.reports import Report, form_of
+
+__all__ = ("NewFile", "Outputs")
+
+_RECORDINGS = (".json", ".jsonl")
+
+
+class NewFile:
+    """A file that is written beside its place and moves there when it is complete.
+
+    A device or a pipe (`/dev/stdout`) is written directly. A link stays; what it points to is replaced.
+
+    Args:
+        path: Where it will be.
+
+    Raises:
+        Problem: It cannot be written there.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._final = os.path.realpath(path)
+        try:
+            exists = os.path.exists(self._final)
+            self._direct = exists and not stat.S_ISREG(os.stat(self._final).st_mode)
+            if os.path.isdir(self._final):
+                raise IsADirectoryError(21, "it is a folder")
+            folder, name = os.path.split(self._final)
+            self._temporary = path if self._direct else os.path.join(folder, f".{name}.{os.urandom(4).hex()}.part")
+            self.stream: BinaryIO = open(self._temporary, "wb" if self._direct else "xb")  # noqa: SIM115 - closed by keep or drop
+            if exists and not self._direct:
+                shutil.copymode(self._final, self._temporary)
+        except OSError as error:
+            raise Problem(f"{path} cannot be written: {error.strerror or error}") from error
+
+    def keep(self) -> None:
+        """Put the file in its place."""
+        self.stream.close()
+        if not self._direct:
+            os.replace(self._temporary, self._final)
+
+    def drop(self) -> None:
+        """Leave no trace."""
+        self.stream.close()
+        if not self._direct and os.path.exists(self._temporary):
+            os.remove(self._temporary)
+
+
+class Outputs:
+    """The files that one command writes: reports, and the runs that failed.
+
+    Args:
+        reports: The files of `-o`.
+        failures: The file of `--failures`.
+        entries: The checks.
+        inputs: The paths that are scored, among which no output may be.
+
+    Raises:
+        Problem: A file stands twice, is an input, or cannot be written.
+        UnknownNameError: No report has this suffix.
+    """
+
+    def __init__(
+        self, reports: Sequence[str], failures: str | None, entries: Sequence[CheckEntry], inputs: Sequence[str]
+    ) -> None:
+        _check_places([*reports, *([failures] if failures else [])], inputs)
+        forms = [form_of(path) for path in reports]  # all suffixes are known before any file is opened
+        self._files: list[NewFile] = []
+        self._reports: list[Report] = []
+        self._failures: NewFile | None = None
+        self.failing = 0
+        try:
+            for path, start in zip(reports, forms, strict=True):
+                self._reports.append(start(self._open(path).stream, entries))
+            if failures:
+                self._failures = self._open(failures)
+        except BaseException:
+            self.drop()
+            raise
+
+    def _open(self, path: str) -> NewFile:
+        file = NewFile(path)
+        self._files.append(file)
+        return file
+
+    def add(self, run: Run | None, scores: Sequence[Score], error: RecordingError | None, *, wrong: Sequence[Score]) -> None:
+        """Write what streams by: a run, with what is said about it, and which of that says that something is wrong."""
+        for report in self._reports:
+            report.add(run, scores, error)
+        if self._failures is not None and run is not None and (wrong or run.error is not None):
+            self.failing += 1
+            self._failures.stream.write(_failing_line(run, wrong))
+
+    def finish(self, result: RunsResult) -> None:
+        """Write the ends, and put the files in their places."""
+        for report in self._reports:
+            report.finish(result)
+        for file in self._files:
+            file.keep()
+
+    def drop(self) -> None:
+        """Leave no trace of what has been written."""
+        for file in self._files:
+            file.drop()
+
+
+def _check_places(paths: Sequence[str], inputs: Sequence[str]) -> None:
+    places = [os.path.realpath(path) for path in paths]
+    sources = [(given, os.path.realpath(given)) for given in inputs if given != "-"]
+    for position, (path, place) in enumerate(zip(paths, places, strict=True)):
+        if place in places[:position]:
+            raise Problem(f"{path} stands twice among the files to write")
+        for given, source in sources:
+            if place == source:
+                raise Problem(f"{path} is one of the recordings: write to another file")
+            inside = os.path.isdir(source) and place.startswith(source.rstrip(os.sep) + os.sep)
+            if inside and place.lower().endswith(_RECORDINGS):
+                raise Problem(
+                    f"{path} would lie in {given}, and be read as a recording the next time: write it to another folder"
+                )
+
+
+def _failing_line(run: Run, wrong: Sequence[Score]) -> bytes:
+    """A run in the wire form, with what is wrong with it in its metadata."""
+    from msgspec.structs import replace
+
+    from quickchecks import _wire
+
+    found = {"source": str(run.source or ""), "scores": [score.record() for score in wrong]}
+    return _wire.dumps(replace(run, metadata={**(run.metadata or {}), "quickchecks": found})) + b"\n"

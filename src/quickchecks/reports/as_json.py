@@ -1,0 +1,35 @@
+"""JSON: one object with every run, and after them the result, whose counts are known only then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from quickchecks import _wire
+from quickchecks._results.result import RunsResult
+from quickchecks._run import Run
+from quickchecks._score import Score
+from quickchecks._scorer.checks_file import CheckEntry
+from quickchecks.errors import RecordingError
+from quickchecks.reports._record import ScoredRunRecord
+
+__all__ = ("start",)
+
+
+def start(stream: BinaryIO, entries: Sequence[CheckEntry]) -> _Object:
+    """Start a report. See `quickchecks.reports`."""
+    return _Object(stream)
+
+
+class _Object:
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._separator = b"\n"
+        stream.write(b'{"schema": "quickchecks.report/1",\n"runs": [')
+
+    def add(self, run: Run | None, scores: Sequence[Score], error: RecordingError | None) -> None:
+        self._stream.write(self._separator + _wire.dumps(ScoredRunRecord.of(run, scores, error)))
+        self._separator = b",\n"
+
+    def finish(self, result: RunsResult) -> None:
+        self._stream.write(b'\n],\n"result": ' + _wire.dumps(result) + b"}\n")

@@ -1,0 +1,157 @@
+"""What all commands have in common: the group, its errors, its streams, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import quickchecks as package
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Chat, Command, Write
+
+#: A locale in which Python reads and writes ASCII.
+ASCII = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
+
+
+def test_help_lists_the_commands_in_the_order_in_which_people_need_them(quickchecks: Command) -> None:
+    ended = quickchecks("--help")
+    commands = ended.out.partition("Commands:")[2]
+    assert re.findall(r"^  (\w+)  ", commands, re.MULTILINE) == ["score", "inspect", "checks", "demo"]
+    assert "quickchecks demo" in ended.out
+
+
+@pytest.mark.parametrize("command", ["score", "inspect", "checks", "demo"])
+def test_the_help_of_a_command_has_an_example(command: str, quickchecks: Command) -> None:
+    assert re.search(rf"Examples:\n +quickchecks {command}", quickchecks(command, "--help").out)
+
+
+def test_the_version(quickchecks: Command) -> None:
+    assert quickchecks("--version").out == f"quickchecks, version {package.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["scor"], "there is no command 'scor': did you mean 'score'?"),
+        (["runs.jsonl"], "to score recordings, write: quickchecks score runs.jsonl --check …"),
+        (["score"], "Missing argument 'PATH...'"),
+        (["score", "runs.jsonl", "--chekc", "x"], "--check"),
+    ],
+)
+def test_wrong_usage_is_exit_2_with_a_hint(arguments: list[str], hint: str, quickchecks: Command, runs: Path) -> None:
+    ended = quickchecks(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert hint in ended.err
+
+
+def test_help_loads_nothing_that_only_scoring_needs() -> None:
+    code = "import sys; sys.argv = ['quickchecks', '--help']\nfrom quickchecks.cli import main\nimport atexit\n"
+    code += "atexit.register(lambda: print(*sys.modules, file=sys.stderr))\nmain()"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr.split()
+    assert {"rich", "yaml", "regex", "asyncio"} & set(loaded) == set()
+
+
+def test_a_process_ends_with_the_exit_code(process: Command, runs: Path) -> None:
+    assert process("score", runs, "--check", "excludes('rain')").code == 0
+    assert process("score", runs, "--check", "no_tool_errors()").code == 1
+    mistake = process("score", runs, "--check", "nope()")
+    assert (mistake.code, mistake.out) == (2, "")
+    assert mistake.err.startswith("Error: --check, column 1: there is no check 'nope'")
+
+
+def test_output_is_utf8_whatever_the_locale(process: Command, write: Write, chat: Chat) -> None:
+    file = write("runs.jsonl", chat("Es ist schön. 晴れ 🚲", question="Wie ist es?"))
+    ended = process("inspect", file, env=ASCII)
+    assert "Es ist schön. 晴れ 🚲" in ended.out
+
+
+def test_a_check_means_what_was_typed_whatever_the_locale(process: Command, write: Write, chat: Chat) -> None:
+    file = write("runs.jsonl", chat("Es ist schön."))
+    ended = process("score", file, "--check", "excludes('schön')", env=ASCII)
+    assert (ended.code, ended.out.splitlines()[2]) == (1, "  excludes('schön')   0 passed   1 failed")
+
+
+def test_standard_input_is_a_source(process: Command, runs: Path, tmp_path: Path) -> None:
+    ended = process("score", "-", "--check", "no_tool_errors()", input=(tmp_path / runs).read_bytes())
+    assert ended.code == 1
+    assert "  ✗ -:2  no_tool_errors()" in ended.out
+
+
+def test_a_pipe_gets_whole_lines_without_colour(process: Command, write: Write, chat: Chat) -> None:
+    name = "a-very-long-name-of-a-folder/" * 6 + "runs.jsonl"
+    ended = process("score", write(name, chat("word " * 60)), "--check", "equals('sunny')", env={"COLUMNS": "40"})
+    assert "\x1b" not in ended.out
+    assert f"  ✗ {name}:1  equals('sunny')" in ended.out.splitlines()
+
+
+def test_a_reader_that_has_gone_is_no_error(tmp_path: Path, write: Write, chat: Chat) -> None:
+    file = write("runs.jsonl", chat("word " * 200_000))  # more than any pipe holds
+    command = [sys.executable, "-m", "quickchecks", "inspect", str(file), "--full"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+        assert started.stdout is not None
+        started.stdout.read(10)
+        started.stdout.close()
+        assert started.stderr is not None
+        assert started.stderr.read() == b""
+    assert started.returncode == 141
+
+
+def test_a_reader_that_has_gone_before_a_short_result_is_no_error(tmp_path: Path, runs: Path) -> None:
+    command = [sys.executable, "-m", "quickchecks", "score", "-", "--check", "no_tool_errors()"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as started:
+        assert started.stdout is not None
+        started.stdout.close()
+        assert started.stdin is not None
+        started.stdin.write((tmp_path / runs).read_bytes())
+        started.stdin.close()
+        assert started.stderr is not None
+        assert started.stderr.read() == b""
+    assert started.returncode == 141
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")
+def test_ctrl_c_shows_and_writes_what_was_scored(tmp_path: Path, runs: Path) -> None:
+    command = [sys.executable, "-m", "quickchecks", "score", "-", "--check", "excludes('rain')", "-o", "out.md"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as started:
+        assert started.stdin is not None
+        started.stdin.write((tmp_path / runs).read_bytes())
+        started.stdin.flush()
+        deadline = time.monotonic() + 30
+        while not list(tmp_path.glob(".out.md.*.part")):  # it is open before the first run is read
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        time.sleep(0.3)
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=30)
+    assert started.returncode == 130
+    assert out.decode("utf-8").splitlines()[-1].startswith("interrupted: only ")
+    assert err.decode("utf-8") == "wrote out.md\n"
+    assert (tmp_path / "out.md").read_text(encoding="utf-8").startswith("## interrupted\n")
+
+
+def test_what_the_library_notes_goes_to_standard_error(process: Command, write: Write, chat: Chat) -> None:
+    write("runs/a.jsonl", chat("hi"))
+    write("runs/notes.txt", "x")
+    ended = process("score", "runs", "--check", "used_no_tools()")
+    assert ended.code == 0
+    assert ended.err.startswith("note: runs: 1 not read")
+
+
+def test_the_script_that_is_installed_is_the_same_command() -> None:
+    import tomllib
+
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["scripts"] == {"quickchecks": "quickchecks.cli:main"}

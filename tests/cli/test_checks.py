@@ -1,0 +1,55 @@
+"""`quickchecks checks`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quickchecks import checks
+from quickchecks._scorer.checks_file import parse_checks
+from quickchecks._scorer.expression import parse
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Command
+
+NAMES = sorted(checks.vocabulary())
+
+
+def test_every_check_stands_in_the_list_with_its_sentence(quickchecks: Command) -> None:
+    listed = quickchecks("checks").out
+    assert [name for name in NAMES if not re.search(rf"^  {name} +[A-Z].*\.$", listed, re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_check_is_described_with_its_options_and_how_to_write_it(name: str, quickchecks: Command) -> None:
+    text = quickchecks("checks", name).out
+    assert text.startswith(f"{name}(")
+    command_line = re.search(r"^  on the command line  (--check .*)$", text, re.MULTILINE)
+    in_file = re.search(r"^  in a checks file     (- .*)$", text, re.MULTILINE)
+    assert command_line is not None
+    assert in_file is not None
+    option, expression = shlex.split(command_line[1])
+    assert option == "--check"
+    written = parse(expression, checks.vocabulary())
+    assert parse_checks(f"checks:\n  {in_file[1]}", checks.vocabulary()).entries[0].scorer.identity == written.identity
+
+
+def test_an_expression_is_as_good_as_a_name(quickchecks: Command) -> None:
+    assert quickchecks("checks", "includes('x')").out == quickchecks("checks", "includes").out
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("calledTool", "there is no check 'calledTool': here it is called called_tool"),
+        ("regex", "here it is called matches"),
+        ("includez", "did you mean 'includes'?"),
+    ],
+)
+def test_an_unknown_check_is_answered_with_what_it_is_called_here(name: str, hint: str, quickchecks: Command) -> None:
+    ended = quickchecks("checks", name)
+    assert (ended.code, ended.out) == (2, "")
+    assert hint in ended.err
