@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from quickchecks import _wire
 
-__all__ = ("TEXT_ERROR", "ErrorSource", "Failure", "class_name", "error_type", "payload_failure")
+__all__ = ("TEXT_ERROR", "ErrorSource", "Failure", "class_name", "content_text", "error_type", "payload_failure")
 
 ErrorSource = Literal["state", "flag", "payload", "text", "span", "exception", "unanswered"]
 
@@ -52,11 +52,12 @@ def payload_failure(result: object) -> Failure | None:
         message = error if isinstance(error, str) else _wire.shown(result)
         return Failure(message, "payload", error_type(message))
     if result.get("isError") or result.get("is_error"):
-        return Failure(_content_text(result.get("content")) or _wire.shown(result), "flag")
+        return Failure(content_text(result.get("content")) or _wire.shown(result), "flag")
     return None
 
 
-def _content_text(content: object) -> str:
+def content_text(content: object) -> str:
+    """The words of a result that is text, or a list of content parts of which some are text."""
     if isinstance(content, str):
         return content
     if not isinstance(content, (list, tuple)):

@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from quickchecks import _wire
 from quickchecks._cached import cached
-from quickchecks._failures import TEXT_ERROR, ErrorSource, Failure, class_name, error_type, payload_failure
+from quickchecks._failures import TEXT_ERROR, ErrorSource, Failure, class_name, content_text, error_type, payload_failure
 from quickchecks._places import CallSite, OutputText, Segments, TextSpan, Where
 
 __all__ = (
@@ -167,8 +167,8 @@ class ToolCall(Struct, frozen=True, dict=True, omit_defaults=True, tag="tool_cal
         A call failed when its state is an error state; when the source flagged it; when its result is an object with
         a truthy `error` or `isError` (a result that is text is parsed first where everything is text on the wire);
         when it was requested and has no result; or, where the source states neither success nor failure, when its
-        result is text that begins as errors do (`TEXT_ERROR`). A call that waits for a person's approval, or that a
-        person refused, did not fail.
+        result is text that begins as errors do (`TEXT_ERROR`), or a list of content parts whose text does. A call that
+        waits for a person's approval, or that a person refused, did not fail.
 
         Args:
             text_errors: False: a text is never taken for an error. A function: it says of a text whether it is one.
@@ -192,21 +192,24 @@ class ToolCall(Struct, frozen=True, dict=True, omit_defaults=True, tag="tool_cal
             return Failure("no result", "unanswered")
         if self.state != "completed":
             return None
-        if isinstance(result, str):
-            if self.errors_shown_in == "state":
-                return None
-            if self.errors_shown_in == "text" and result.lstrip()[:1] == "{":
-                try:
-                    payload = _wire.loads(result)
-                except ValueError:
-                    payload = None
-                if (failure := payload_failure(payload)) is not None:
-                    return failure
-            if text_errors is False:
-                return None
-            found = TEXT_ERROR.match(result) if text_errors is True else text_errors(result)
-            return Failure(result, "text", error_type(result)) if found else None
-        return payload_failure(result)
+        text = result if isinstance(result, str) else ""
+        if isinstance(result, (list, tuple)):
+            text = content_text(result)
+        elif not text:
+            return payload_failure(result)
+        if self.errors_shown_in == "state":
+            return None
+        if self.errors_shown_in == "text" and text.lstrip()[:1] == "{":
+            try:
+                payload = _wire.loads(text)
+            except ValueError:
+                payload = None
+            if (failure := payload_failure(payload)) is not None:
+                return failure
+        if text_errors is False:
+            return None
+        found = TEXT_ERROR.match(text) if text_errors is True else text_errors(text)
+        return Failure(text, "text", error_type(text)) if found else None
 
 
 class ToolResult(Struct, frozen=True, gc=False, omit_defaults=True, tag="tool_result"):
@@ -223,6 +226,14 @@ class ToolResult(Struct, frozen=True, gc=False, omit_defaults=True, tag="tool_re
     id: str | None = None
     name: str | None = None
     error: ToolError | None = None
+
+    def as_call(self) -> ToolCall:
+        """The call that must have been made, as far as its result tells; to judge whether it failed.
+
+        Nothing tells whether the source flags errors, so a text is judged too.
+        """
+        state: CallState = "completed" if self.error is None else "failed"
+        return ToolCall(self.name or "", None, self.id, state, "tool", self.result, self.error, "text")
 
 
 Part = Text | ToolCall | Reasoning | Step | Other | ToolResult

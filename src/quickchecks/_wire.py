@@ -6,7 +6,6 @@ them, rightly; the standard library reads them. Every reader and writer of JSON 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
@@ -51,6 +50,8 @@ def loads(data: bytes | str) -> Any:
 
 
 def _loads_slowly(data: bytes | str, first: Exception) -> Any:
+    import json  # here and below, because it is rarely needed and every import of quickchecks would pay for it
+
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig", "surrogatepass")
         return json.loads(text.removeprefix("\ufeff"))
@@ -79,6 +80,8 @@ def dumps(value: object) -> bytes:
     try:
         return _encoder.encode(value)
     except (TypeError, ValueError, UnicodeError, RecursionError, OverflowError):
+        import json
+
         return json.dumps(to_builtins(value), ensure_ascii=True, separators=(",", ":")).encode()
 
 

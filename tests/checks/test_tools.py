@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from quickchecks import Run, Scorer, checks
+from quickchecks import Message, Run, Scorer, checks
 from quickchecks import testing as t
 from quickchecks._run import UNSET, CallKind, CallState, Gap, GapKind, ToolCall, ToolError, ToolResult
 from quickchecks.errors import CheckArgumentError
@@ -165,11 +165,14 @@ def test_calls_of_other_agents_count_unless_narrowed(check: Scorer, outcome: str
 
 
 def test_an_agent_that_nobody_is_called_is_named() -> None:
-    """A check of a misspelt agent would pass for ever; its reason says so."""
-    score = no_tool_errors(agent="biling").score(team())
-    assert score.reason == (
-        "no tool was called by biling, so none failed (no agent here is called 'biling'; there are billing, front desk)"
-    )
+    """A check of a misspelt agent would pass for ever, because nobody of that name ever does anything wrong."""
+    for check in (no_tool_errors(agent="biling"), used_no_tools(agent="biling"), did_not_call("refund", agent="biling")):
+        score = check.score(team())
+        assert score.outcome == "not_applicable"
+        assert score.reason == "no agent here is called 'biling'; there are billing, front desk"
+    score = called_tool("refund", agent="biling").score(team())
+    assert score.outcome == "failed"
+    assert "no agent here is called 'biling'" in score.reason
 
 
 # what the record cannot show ----------------------------------------------------------------------------------------
@@ -249,11 +252,14 @@ def orphaned(name: str | None, *, error: bool = False) -> Run:
         (did_not_call("a"), "c", "passed"),
         (max_tool_calls(1), "a", "no_evidence"),
         (max_tool_calls(2), "a", "passed"),
-        (called_tool("a"), "a", "failed"),
+        (called_tool("a"), "a", "no_evidence"),
+        (~called_tool("a"), "a", "no_evidence"),
+        (tool_order(["b", "a"]), "a", "no_evidence"),
+        (called_tool("z"), "a", "failed"),
         (no_tool_errors(), "a", "passed"),
     ],
 )
-def test_a_result_without_its_call_counts_against_negative_checks(check: Scorer, name: str | None, outcome: str) -> None:
+def test_a_result_without_its_call_leaves_open_whether_there_was_one(check: Scorer, name: str | None, outcome: str) -> None:
     assert check.score(orphaned(name)).outcome == outcome
 
 
@@ -263,6 +269,15 @@ def test_a_failed_result_without_its_call_is_no_evidence() -> None:
         "no_evidence",
         'a call that is not recorded failed: the record holds a result of a "what it said" whose call is not recorded',
     )
+
+
+@pytest.mark.parametrize(
+    "result", ["Error: gone", {"error": "gone"}, '{"isError": true}', [{"type": "text", "text": "Error: gone"}]]
+)
+def test_a_result_without_its_call_that_reads_like_a_failure_is_no_evidence(result: object) -> None:
+    gap = Gap("orphan_result", "a result whose call is not recorded")
+    run = t.run(Message("tool", (ToolResult(result),)), "Done.", gaps=(gap,))
+    assert no_tool_errors().score(run).outcome == "no_evidence"
 
 
 def test_orphans_of_nested_runs_count_too() -> None:
@@ -298,8 +313,8 @@ REASONS: list[tuple[Scorer, Run, str, str]] = [
     (
         called_tool("a"),
         orphaned("a"),
-        "failed",
-        "a was not called; calls: b; the record holds a result whose call is not recorded",
+        "no_evidence",
+        'a may have been called: the record holds a result of a "what it said" whose call is not recorded',
     ),
     (
         did_not_call("lookup"),

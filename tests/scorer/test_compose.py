@@ -374,3 +374,15 @@ def test_deep_combinations_are_scored() -> None:
         scorer = ~scorer & B if number % 2 else scorer | B
     assert scorer.score("a b").outcome in ("passed", "failed")
     assert len(scorer.score("a b").reason) <= 500
+
+
+def test_a_condition_that_is_a_number_is_refused_when_it_is_built() -> None:
+    with pytest.raises(CheckArgumentError, match="must pass or fail"):
+        checks.when(checks.similarity("a"), checks.includes("b"))
+
+
+def test_a_combination_is_a_number_only_when_every_part_is() -> None:
+    """Were it called graded because of one part, the failure of the others would decide nothing."""
+    assert not (checks.includes("a") & checks.similarity("b")).graded
+    assert (checks.similarity("a") & checks.similarity("b")).graded
+    assert checks.when(checks.includes("a"), checks.similarity("b")).graded

@@ -48,7 +48,7 @@ def _combined(inner: st.SearchStrategy[Scorer]) -> st.SearchStrategy[Scorer]:
         st.builds(lambda one, other: one | other, inner, inner),
         st.builds(lambda parts, name: checks.all_of(*parts, name=name), several, st.none() | names),
         st.builds(lambda parts: checks.none_of(*parts, why="because"), several),
-        st.builds(checks.when, inner, inner),
+        st.builds(checks.when, inner.filter(lambda condition: not condition.graded), inner),
     )
 
 

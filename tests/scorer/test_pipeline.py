@@ -29,7 +29,7 @@ def through(door: str, scorer: Scorer, run: object = RUN, **given: object) -> Sc
     return score
 
 
-def raising(error: Exception) -> Callable[..., NoReturn]:
+def raising(error: BaseException) -> Callable[..., NoReturn]:
     def step(run: Run) -> NoReturn:
         raise error
 
@@ -253,7 +253,7 @@ def test_no_exception_of_a_step_escapes(door: str, error: Exception) -> None:
     assert score.record().error
 
 
-@pytest.mark.parametrize("signal", [KeyboardInterrupt, SystemExit, GeneratorExit])
+@pytest.mark.parametrize("signal", [KeyboardInterrupt, GeneratorExit])
 @DOORS
 def test_what_ends_the_process_is_not_caught(door: str, signal: type[BaseException]) -> None:
     def step(run: Run) -> NoReturn:
@@ -261,6 +261,13 @@ def test_what_ends_the_process_is_not_caught(door: str, signal: type[BaseExcepti
 
     with pytest.raises(signal):
         through(door, create_scorer(id="s").generate_score(step))
+
+
+@DOORS
+def test_a_step_that_ends_the_program_is_an_error(door: str) -> None:
+    """sys.exit(0) in a scorer must not end a CI job with success."""
+    score = through(door, create_scorer(id="s").generate_score(raising(SystemExit(0))))
+    assert score.outcome == "error"
 
 
 def test_a_scorer_stays_usable_after_an_error() -> None:

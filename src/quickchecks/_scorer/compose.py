@@ -187,7 +187,12 @@ def _combine(rule: Rule, checks: Sequence[object], name: str | None, why: str) -
         parts = _flattened("any_of", parts)
     sync = all(part.quick is not None for part in parts)
     empty = create_scorer(id=rule, description=f"{rule} of {len(parts)} scorers", name=name, why=why, explain=_explain)
-    graded = any(part.graded for part in parts)
+    if rule == "when" and parts[0].graded:
+        raise CheckArgumentError(
+            f"the condition of when() must pass or fail, and {parts[0].identity} is a number: give it a threshold"
+        )
+    # A part that passes or fails makes the whole a thing to assert: were it called graded, a failure would decide nothing.
+    graded = parts[1].graded if rule == "when" else all(part.graded for part in parts)
     empty = msgspec.structs.replace(empty, expression=Combination(rule, parts), graded=graded)
     return empty.generate_score(_Combiner(rule, parts, is_async=not sync))
 

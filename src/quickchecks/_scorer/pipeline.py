@@ -214,7 +214,7 @@ class Scorer(Struct, frozen=True, dict=True, eq=False):
                 return self._judged(run, value, {})
         except MissingExtraError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return self._broken(run, "generate_score", {}, error)
         raise _must_be_awaited(self, value)
 
@@ -236,7 +236,7 @@ class Scorer(Struct, frozen=True, dict=True, eq=False):
             while True:
                 try:
                     answer = await waiting
-                except Exception as error:
+                except (Exception, SystemExit) as error:
                     waiting = evaluation.throw(error)
                 else:
                     waiting = evaluation.send(answer)
@@ -301,7 +301,7 @@ class Scorer(Struct, frozen=True, dict=True, eq=False):
                 return self._broken(run, stage, done, error)
             message = _wire.as_text(error) or "an assertion of the scorer does not hold"
             return Score(self, "failed", 0.0, run, note=message, results=self._kept(done))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             return self._broken(run, stage, done, error)
         assert judged is not None
         return msgspec.structs.replace(judged, results=self._kept(done))
@@ -337,7 +337,7 @@ class Scorer(Struct, frozen=True, dict=True, eq=False):
         """What the steps returned. Of a scorer of one step that is the value, which the score holds already."""
         return MappingProxyType(done) if done and len(self.steps) > 1 else None
 
-    def _broken(self, run: Run, stage: str, done: dict[str, object], error: Exception) -> Score:
+    def _broken(self, run: Run, stage: str, done: dict[str, object], error: Exception | SystemExit) -> Score:
         message = f"{self.identity} broke in {stage}: {type(error).__name__}: {_wire.as_text(error)}"
         wrapped = ScorerError(message, scorer=self.identity, failed_step=stage, completed_steps=tuple(done), results=done)
         wrapped.__cause__ = error

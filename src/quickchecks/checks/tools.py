@@ -246,14 +246,32 @@ class _CallJudgement(Judgement, frozen=True):
         gaps = self.gaps(run, "calls") or self.gaps(run, "nested")
         return no_evidence(gaps[0].note) if gaps else None
 
+    def unseen_call(self, run: Run, tools: Sequence[str]) -> Abstention | None:
+        """Why a call of one of these tools, which is not recorded, cannot be ruled out, when it cannot."""
+        orphans = [orphan for orphan in self.orphans(run) if orphan.name is None or orphan.name in tools]
+        if orphans:
+            return no_evidence(_orphan_reason(orphans, f"{_render.name(orphans[0].name or tools[0])} may have been called"))
+        return self.unseen(run)
+
+    def nobody(self, run: Run) -> Abstention | None:
+        """That the agent whose calls are judged did not run, so that nothing can be said of it.
+
+        A check that would pass because something is absent would pass on every misspelt name.
+        """
+        if self.agent in (None, "root") or self.sites(run) or self.agent in _agents(run):
+            return None
+        return not_applicable(self._no_such_agent(run))
+
+    def _no_such_agent(self, run: Run) -> str:
+        agents = sorted(_agents(run))
+        here = f"; there {'is' if len(agents) == 1 else 'are'} {_render.listed(agents)}" if agents else ""
+        return f"no agent here is called {self.agent!r}{here}"
+
     def gap_note(self, run: Run) -> str:
         """What a reason adds when inner calls might exist that the source would not show, or the agent is unknown."""
         notes = [gap.note for gap in self.gaps(run, "nested_possible")[:1]]
-        if self.agent not in (None, "root") and not self.sites(run):
-            agents = _agents(run)
-            if self.agent not in agents:
-                here = f"; there are {_render.listed(sorted(agents))}" if agents else ""
-                notes.append(f"no agent here is called {self.agent!r}{here}")
+        if self.nobody(run) is not None:
+            notes.append(self._no_such_agent(run))
         return f" ({'; '.join(notes)})" if notes else ""
 
     def whose(self) -> str:
@@ -268,7 +286,7 @@ class _CalledTool(_CallJudgement, frozen=True):
     def __call__(self, run: Run) -> object:
         if self.names(run).count(self.tool) >= self.times:
             return True
-        return (self.unseen(run) or False) if run.gap_kinds else False
+        return (self.unseen_call(run, (self.tool,)) or False) if run.gap_kinds else False
 
     def explain(self, run: Run, score: Score) -> Explanation:
         sites = self.sites(run)
@@ -280,12 +298,8 @@ class _CalledTool(_CallJudgement, frozen=True):
         head = f"{happened}{self.whose()}{wanted}"
         near = _near(self.tool, [site.call.name for site in sites]) if not found else ""
         made = f"calls: {_chain(sites)}" if sites else "no tool was called"
-        reason = f"{head}; {made}{near}{self.gap_note(run)}{self._orphan_note(run)}"
+        reason = f"{head}; {made}{near}{self.gap_note(run)}"
         return Explanation(reason, _refs(found), ("called too seldom" if found else "not called", _render.name(self.tool)))
-
-    def _orphan_note(self, run: Run) -> str:
-        orphaned = any(orphan.name in (self.tool, None) for orphan in self.orphans(run))
-        return "; the record holds a result whose call is not recorded" if orphaned else ""
 
 
 class _DidNotCall(_CallJudgement, frozen=True):
@@ -294,12 +308,8 @@ class _DidNotCall(_CallJudgement, frozen=True):
     def __call__(self, run: Run) -> object:
         if self.tool in self.names(run):
             return False
-        if not run.gap_kinds:
-            return True
-        orphans = [orphan for orphan in self.orphans(run) if orphan.name in (self.tool, None)]
-        if orphans:
-            return no_evidence(_orphan_reason(orphans, f"{_render.name(self.tool)} may have been called"))
-        return self.unseen(run) or True
+        unseen = self.unseen_call(run, (self.tool,)) if run.gap_kinds else None
+        return unseen or (self.nobody(run) if self.agent else None) or True
 
     def explain(self, run: Run, score: Score) -> Explanation:
         sites = self.sites(run)
@@ -320,7 +330,7 @@ class _ToolOrder(_CallJudgement, frozen=True):
         names = iter(self.names(run))
         for tool in self.tools:
             if tool not in names:  # takes the calls up to the first of that name
-                return (self.unseen(run) or False) if run.gap_kinds else False
+                return (self.unseen_call(run, self.tools) or False) if run.gap_kinds else False
         return True
 
     def explain(self, run: Run, score: Score) -> Explanation:
@@ -360,12 +370,13 @@ class _MaxToolCalls(_CallJudgement, frozen=True):
         count = len(self.names(run))
         if count > self.n:
             return False
-        if not run.gap_kinds:
-            return True
-        orphans = self.orphans(run)
-        if orphans and count + len(orphans) > self.n:
-            return no_evidence(_orphan_reason(orphans, f"there may be more than {_many(count, 'call')}"))
-        return self.unseen(run) or True
+        unseen = None
+        if run.gap_kinds:
+            orphans = self.orphans(run)
+            if orphans and count + len(orphans) > self.n:
+                return no_evidence(_orphan_reason(orphans, f"there may be more than {_many(count, 'call')}"))
+            unseen = self.unseen(run)
+        return unseen or (self.nobody(run) if self.agent else None) or True
 
     def explain(self, run: Run, score: Score) -> Explanation:
         sites = self.sites(run)
@@ -413,16 +424,18 @@ class _NoToolErrors(_CallJudgement, frozen=True):
         waiting = [call for call in calls if call.state == "awaiting"]
         if waiting:
             return not_applicable(f"{_render.name(waiting[0].name)} waits for a person's approval")
-        return self._blind(run, calls) if run.gap_kinds else True
+        unseen = self._unseen_failure(run, calls) if run.gap_kinds else None
+        return unseen or (self.nobody(run) if self.agent else None) or True
 
-    def _blind(self, run: Run, calls: Sequence[ToolCall]) -> object:
+    def _unseen_failure(self, run: Run, calls: Sequence[ToolCall]) -> Abstention | None:
+        """Why a failure that nobody sees cannot be ruled out, when it cannot."""
         results = self.gaps(run, "results")
         if results and any(call.state == "requested" for call in calls):
             return no_evidence(results[0].note)
-        failed = [orphan for orphan in self.orphans(run) if orphan.error is not None]
+        failed = [orphan for orphan in self.orphans(run) if orphan.as_call().failure(self.rule) is not None]
         if failed:
             return no_evidence(_orphan_reason(failed, "a call that is not recorded failed"))
-        return self.unseen(run) or True
+        return self.unseen(run)
 
     def explain(self, run: Run, score: Score) -> Explanation:
         sites = self.sites(run)
