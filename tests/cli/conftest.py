@@ -89,7 +89,8 @@ def _chat(*said: str, question: str = "Weather?", calls: Mapping[str, str] | Non
         call = {"id": f"c{number}", "type": "function", "function": function}
         messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
         messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": result})
-    messages += [{"role": "assistant", "content": text} for text in said]
+    for text in said:
+        messages.append({"role": "assistant", "content": text})
     return {"messages": messages, **more}
 
 

@@ -93,10 +93,12 @@ def test_a_pipe_gets_whole_lines_without_colour(process: Command, write: Write, 
     assert f"  ✗ {name}:1  equals('sunny')" in ended.out.splitlines()
 
 
-def test_a_reader_that_has_gone_is_no_error(tmp_path: Path, write: Write, chat: Chat) -> None:
+@pytest.mark.parametrize("forced", ["", "1"])
+def test_a_reader_that_has_gone_is_no_error(forced: str, tmp_path: Path, write: Write, chat: Chat) -> None:
     file = write("runs.jsonl", chat("word " * 200_000))  # more than any pipe holds
     command = [sys.executable, "-m", "quickchecks", "inspect", str(file), "--full"]
-    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
+    env = {**os.environ, "FORCE_COLOR": forced, "NO_COLOR": "", "TERM": "xterm-256color"}
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
         assert started.stdout is not None
         started.stdout.read(10)
         started.stdout.close()

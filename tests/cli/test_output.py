@@ -135,3 +135,34 @@ def test_no_progress_into_a_pipe(capsys: pytest.CaptureFixture[str], monkeypatch
     progress.update(1200)
     progress.clear()
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "-3", "²", "wide", "9" * 12])
+def test_a_terminal_of_an_impossible_width_still_shows_everything(
+    columns: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    wide = line("晴れ " * 20, indent=60, hang=80)
+    shown = "".join(printed(terminal, LONG, wide, line("12 runs", right="0.4 s"))).replace(" ", "")
+    assert shown == (LONG.text + wide.text + "12 runs0.4 s").replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("forced", "no_color", "styled"),
+    [("1", "", True), ("true", "", True), ("", "", False), ("0", "", False), ("false", "", False), ("1", "1", False)],
+)
+def test_colour_is_forced_into_a_pipe_as_elsewhere(
+    forced: str, no_color: str, styled: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("FORCE_COLOR", forced)
+    monkeypatch.setenv("NO_COLOR", no_color)
+    print_lines([LONG])
+    assert ("\x1b[31m" in capsys.readouterr().out) == styled
+
+
+@pytest.mark.parametrize("forced", ["", "0"])
+def test_a_terminal_has_colour_where_none_is_forced(forced: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", forced)
+    printed(terminal, LONG)
+    assert "\x1b[31m" in terminal.getvalue()

@@ -138,6 +138,31 @@ def test_the_failures_can_be_scored_again(quickchecks: Command, runs: Path) -> N
     assert (again.code, again.out.splitlines()[-1]) == (1, "failed: 1 of 1 run · exit 1")
 
 
+def test_failures_of_failures_keep_the_place_where_the_run_was_recorded(quickchecks: Command, runs: Path) -> None:
+    for source, target in ((runs, "first.jsonl"), ("first.jsonl", "second.jsonl"), ("second.jsonl", "third.jsonl")):
+        quickchecks("score", source, "--check", "no_tool_errors()", "--failures", target)
+    [run] = load_runs("third.jsonl")
+    assert run.metadata is not None
+    assert run.metadata["quickchecks"]["source"] == "runs.jsonl:2"  # type: ignore[index]
+
+
+@pytest.mark.parametrize("metadata", ["x", {"source": 3}, {"source": ""}, [1], None])
+def test_metadata_of_that_name_that_says_no_place_is_no_place(
+    metadata: object, quickchecks: Command, write: Write, chat: Chat
+) -> None:
+    file = write("runs.jsonl", chat("Hello.", metadata={"quickchecks": metadata}))
+    quickchecks("score", file, "--check", "includes('sunny')", "--failures", "failures.jsonl")
+    [run] = load_runs("failures.jsonl")
+    assert run.metadata is not None
+    assert run.metadata["quickchecks"]["source"] == "runs.jsonl:1"  # type: ignore[index]
+
+
+def test_a_combination_with_a_graded_part_is_a_gate(quickchecks: Command, runs: Path) -> None:
+    ended = quickchecks("score", runs, "--check", "includes('zzz') & similarity('b')")
+    assert (ended.code, ended.out.splitlines()[-1]) == (1, "failed: 3 of 3 runs · exit 1")
+    assert "watched" not in ended.out
+
+
 def test_a_file_of_failures_is_there_even_when_nothing_failed(quickchecks: Command, runs: Path) -> None:
     quickchecks("score", runs, "--check", "excludes('rain')", "--failures", "failures.jsonl")
     assert Path("failures.jsonl").read_text() == ""

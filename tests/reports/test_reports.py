@@ -146,3 +146,11 @@ def test_a_place_in_an_array_has_columns_of_its_own() -> None:
 
     rows = list(csv.DictReader(StringIO(written(".csv", [replace(SUNNY, source=Source("runs.json", None, 2))]))))
     assert (rows[0]["file"], rows[0]["line"], rows[0]["index"]) == ("runs.json", "", "2")
+
+
+def test_a_page_has_no_table_where_every_check_is_a_shadow_and_says_so() -> None:
+    page = written(".md", [SUNNY], [CheckEntry(checks.includes("sunny"), "shadow")])
+    assert page.startswith("## nothing asserted\n")
+    assert "Nothing asserted: `the check is only recorded (shadow)`" in page
+    assert "| check |" not in page
+    assert "\n1 shadow check not shown\n" in page

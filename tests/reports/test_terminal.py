@@ -133,3 +133,17 @@ def test_fail_on_shows_in_the_exit_code() -> None:
 def test_hostile_names_reach_no_line() -> None:
     lines = shown([checks.no_tool_errors()], [run(call("x\x1b[2J\u202e", error="a\x07\nb"))])
     assert [c for c in "".join(lines) if not c.isprintable()] == []
+
+
+def test_a_gate_that_a_number_fails_says_what_it_needs() -> None:
+    mixed = checks.includes("sunny") & checks.similarity("It is sunny.")
+    lines = shown([mixed], [run("It is sunny."), run("It was sunny."), run("It rains.")])
+    assert "1 failed   2 graded (mean 0." in lines[2]
+    assert "; a gate needs 1 on every run)" in lines[2]
+    assert any(line.startswith("      graded 0.") and "and a gate needs 1; the lowest value is 0." in line for line in lines)
+    assert lines[-1] == "failed: 2 of 3 runs · exit 1"
+
+
+def test_a_shadow_check_alone_is_not_called_watched() -> None:
+    lines = shown([CheckEntry(checks.includes("sunny"), "shadow")], [run("rain")])
+    assert lines[-1] == "nothing asserted: the check is only recorded (shadow) · exit 0"

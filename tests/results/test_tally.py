@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import pytest
@@ -206,28 +205,6 @@ def test_formats_and_gaps_are_counted() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("check", "warning"),
-    [
-        (checks.did_not_call("delete_users"), r"no run here ever called 'delete_users'; near: 'delete_user' \(2 runs\)"),
-        (checks.tool_order(["delete_user", "zzz"]), r"no run here ever called 'zzz'"),
-        (includes & ~checks.called_tool("zzz"), r"no run here ever called 'zzz'"),
-        (checks.called_tool("delete_user"), None),
-    ],
-)
-def test_a_tool_that_no_run_ever_called_is_warned_of(check: Scorer, warning: str | None) -> None:
-    warnings = tallied([check], [run(call("delete_user"), call("delete_user")), run(call("delete_user"))]).warnings
-    assert len(warnings) == (warning is not None)
-    assert warning is None or re.fullmatch(warning, warnings[0])
-
-
-def test_nothing_is_warned_of_where_calls_are_not_visible() -> None:
-    assert tallied([checks.did_not_call("refund")], [STRING]).warnings == ()
-    assert tallied([checks.did_not_call("refund")], [run("hi")]).warnings == (
-        "no run here ever called 'refund', or any other tool",
-    )
-
-
 def test_the_furthest_run_of_a_missed_threshold_is_named() -> None:
     similar = checks.similarity("It is sunny.")
     result = tallied([threshold(similar, 0.9)], [SUNNY, run("zzz qqq"), RAINY])
@@ -252,3 +229,32 @@ def test_add_returns_the_scores_that_say_that_something_is_wrong() -> None:
     tally = Tally([entry_of(includes), watched(checks.excludes("rain")), CheckEntry(checks.equals("x"), "shadow")])
     wrong = tally.add(RAINY, [scorer.score(RAINY) for scorer in tally.scorers])
     assert [score.scorer.identity for score in wrong] == ["includes('sunny')", "excludes('rain')"]
+
+
+def test_a_combination_is_a_gate_unless_all_of_it_is_graded() -> None:
+    mixed = checks.includes("sunny") & checks.similarity("It is sunny.")
+    result = tallied([mixed], [SUNNY, run("It was sunny."), RAINY])
+    [counted] = result.scorers
+    assert (counted.mode, counted.graded, counted.failed, counted.verdict) == ("gate", 2, 1, "failed")
+    assert (result.verdict, result.failing_runs, result.explanation) == ("failed", 2, "2 of 3 runs")
+    assert tallied([mixed], [SUNNY]).verdict == "passed"
+    assert entry_of(checks.similarity("a") & checks.similarity("b")).mode == "watch"
+
+
+def test_a_gate_says_that_a_number_below_one_fails_it() -> None:
+    result = tallied([CheckEntry(half, "gate")], [SUNNY])
+    assert result.failures[0].examples[0].reason.startswith("graded 0.5, and a gate needs 1; ")
+
+
+@pytest.mark.parametrize(
+    ("entries", "explanation"),
+    [
+        ([watched(includes)], "the check is only watched"),
+        ([CheckEntry(includes, "shadow")], "the check is only recorded (shadow)"),
+        ([CheckEntry(includes, "shadow"), CheckEntry(half, "shadow")], "the checks are only recorded (shadow)"),
+        ([watched(includes), CheckEntry(half, "shadow")], "the checks are only watched, or only recorded (shadow)"),
+    ],
+)
+def test_an_explanation_says_why_nothing_is_asserted(entries: list[CheckEntry], explanation: str) -> None:
+    result = tallied(entries, [SUNNY])
+    assert (result.verdict, result.explanation) == (None, explanation)

@@ -221,7 +221,7 @@ def verdict_of(
     if not runs:
         return ("undecided" if asserted else None), "there are no runs"
     if not asserted:
-        return None, f"the {'check is' if len(scorers) == 1 else 'checks are'} only watched"
+        return None, _not_asserted(scorers)
     undecided = [_undecided(one, runs) for one in asserted if one.verdict == "undecided"]
     if undecided:
         return "undecided", _joined(undecided)
@@ -229,6 +229,14 @@ def verdict_of(
     if missed:
         return "scored", _joined(missed)
     return "passed", f"{many(runs, 'run')}, {many(len(asserted), 'check')}"
+
+
+def _not_asserted(scorers: Sequence[ScorerSummary]) -> str:
+    watched = sum(one.mode == "watch" for one in scorers)
+    who = "the check is" if len(scorers) == 1 else "the checks are"
+    if watched:
+        return f"{who} only watched" + ("" if watched == len(scorers) else ", or only recorded (shadow)")
+    return f"{who} only recorded (shadow)"
 
 
 def _failed(runs: int, failing: int, errored_runs: int, unreadable: int, broken: int) -> str:

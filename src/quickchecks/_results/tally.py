@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from quickchecks._results.flips import Flips
+from quickchecks._results.names import NamesInRuns
 from quickchecks._results.result import (
     Example,
     FailureGroup,
@@ -20,7 +21,6 @@ from quickchecks._results.result import (
 from quickchecks._run import Gap, Run, Source
 from quickchecks._score import Score
 from quickchecks._scorer.checks_file import CheckEntry, Mode
-from quickchecks._scorer.compose import Combination
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._scorer.thresholds import SLACK
 from quickchecks.errors import RecordingError, ScorerDefinitionError
@@ -31,7 +31,6 @@ __all__ = ("Tally", "entry_of")
 MAX_GROUPS = 500
 MAX_EXAMPLES = 5
 MAX_GAPS = 50
-MAX_TOOLS = 10_000
 
 _MODES: tuple[Mode, ...] = ("gate", "threshold", "watch", "shadow")
 _KINDS: tuple[FailureKind, ...] = ("unreadable", "run_failed", "failed", "error", "no_evidence")
@@ -69,8 +68,7 @@ class Tally:
         self._entries = tuple(entries)
         order = list(self._counts)
         self._positions = [order.index(entry.scorer.identity) for entry in entries]
-        self._tools = list(dict.fromkeys(tool for counts in self._counts.values() for tool in _tools_named_by(counts.scorer)))
-        self._tool_runs: dict[str, int] = {}
+        self._names = NamesInRuns(self.scorers)
         self._groups: dict[tuple[str, str], _Group] = {}
         self._gaps: dict[str, GapCount] = {}
         self._formats: dict[str, int] = {}
@@ -106,8 +104,7 @@ class Tally:
         self._formats[run.format] = self._formats.get(run.format, 0) + 1
         place = str(run.source) if run.source is not None else f"run {self._runs}"
         self._note_gaps(run, place)
-        if self._tools:
-            self._note_tools(run)
+        self._names.add(run)
         failed = run.error is not None
         if run.error is not None:
             self._errored += 1
@@ -119,7 +116,10 @@ class Tally:
             kind = counts.add(score, place, set_aside=failed)
             if kind is None or counts.mode == "shadow" or (kind == "no_evidence" and counts.mode == "watch"):
                 continue
-            self._group(kind, score.failure_key or f"{counts.scorer.identity} | graded", counts).add(place, score.reason)
+            reason = score.reason
+            if score.outcome == "graded" and score.value is not None:
+                reason = f"graded {score.value:.3g}, and a gate needs 1; {reason}"
+            self._group(kind, score.failure_key or f"{counts.scorer.identity} | graded", counts).add(place, reason)
             if kind != "no_evidence":
                 wrong.append(score)
                 gate_failed = gate_failed or counts.mode == "gate"
@@ -155,16 +155,6 @@ class Tally:
             elif len(self._gaps) < MAX_GAPS:
                 self._gaps[template] = GapCount(note, 1, place)
 
-    def _note_tools(self, run: Run) -> None:
-        for name in set(run.tool_names):
-            if name in self._tool_runs or len(self._tool_runs) < MAX_TOOLS:
-                self._tool_runs[name] = self._tool_runs.get(name, 0) + 1
-
-    def _warnings(self) -> tuple[str, ...]:
-        if not self._with_calls or len(self._tool_runs) >= MAX_TOOLS:
-            return ()
-        return tuple(_never_called(tool, self._tool_runs) for tool in self._tools if tool not in self._tool_runs)
-
     def result(self, *, seconds: float = 0.0, interrupted: bool = False) -> RunsResult:
         """What has been found so far.
 
@@ -198,7 +188,7 @@ class Tally:
             scorers=summaries,
             failures=tuple(sorted((group.result() for group in self._groups.values()), key=rank)),
             gaps=tuple(sorted(self._gaps.values(), key=lambda gap: -gap.runs)),
-            warnings=self._warnings(),
+            warnings=self._names.warnings() if self._with_calls else (),
             verdict=verdict,
             explanation=explanation,
             comparison=None if self._flips is None else self._flips.result(),
@@ -334,25 +324,3 @@ def _without_details(said: str) -> str:
 def _without_name(gap: Gap) -> str:
     """The note of a gap, which may name a tool or an agent, as it is for all of them."""
     return gap.note.replace(gap.name, "…") if gap.name else gap.note
-
-
-def _tools_named_by(scorer: Scorer) -> Iterable[str]:
-    """The tools that a check asks about, those of the checks inside it included."""
-    if isinstance(scorer.expression, Combination):
-        for part in scorer.expression.parts:
-            yield from _tools_named_by(part)
-        return
-    for step in scorer.steps:
-        tool, tools = getattr(step.definition, "tool", None), getattr(step.definition, "tools", ())
-        yield from (name for name in (tool, *tools) if isinstance(name, str))
-
-
-def _never_called(tool: str, known: dict[str, int]) -> str:
-    from difflib import get_close_matches
-
-    said = f"no run here ever called {tool!r}"
-    near = get_close_matches(tool, known, n=2, cutoff=0.6)
-    if near:
-        named = [f"{name!r} ({many(known[name], 'run')})" for name in near]
-        return f"{said}; near: {', '.join(named)}"
-    return said if known else f"{said}, or any other tool"

@@ -74,6 +74,12 @@ class _Commands(click.Group):
             _end_without_reader()
         except QuickchecksError as error:
             raise Problem(str(error)) from error
+        except SystemExit as error:
+            # Nothing here ends the process like that: an adapter or a scorer did, and its code may well have been 0.
+            raise Problem(
+                f"an adapter or a scorer ended the command, by SystemExit({error.code!r}): nothing was decided\n"
+                "  let it raise another exception, or return"
+            ) from error
 
 
 def _end_without_reader() -> NoReturn:

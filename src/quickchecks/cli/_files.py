@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 
 from quickchecks._results.result import RunsResult
@@ -142,5 +142,14 @@ def _failing_line(run: Run, wrong: Sequence[Score]) -> bytes:
 
     from quickchecks import _wire
 
-    found = {"source": str(run.source or ""), "scores": [score.record() for score in wrong]}
-    return _wire.dumps(replace(run, metadata={**(run.metadata or {}), "quickchecks": found})) + b"\n"
+    metadata = run.metadata or {}
+    place = _first_place(metadata) or str(run.source or "")
+    found = {"source": place, "scores": [score.record() for score in wrong]}
+    return _wire.dumps(replace(run, metadata={**metadata, "quickchecks": found})) + b"\n"
+
+
+def _first_place(metadata: Mapping[str, object]) -> str:
+    """Where a run that comes from a file of failures was read from at first: that is the recording a person has."""
+    found = metadata.get("quickchecks")
+    place = found.get("source") if isinstance(found, Mapping) else None
+    return place if isinstance(place, str) else ""

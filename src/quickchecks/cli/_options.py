@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, TypedDict, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
 
 import click
 
-__all__ = ("Reading", "reading", "reading_options")
+if TYPE_CHECKING:
+    from quickchecks.cli._interrupts import Interrupts
+
+__all__ = ("Reading", "reading", "reading_options", "users_code")
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
@@ -43,3 +47,33 @@ def reading_options(command: _F) -> _F:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+@contextmanager
+def users_code(adapter: str | None, interrupts: Interrupts) -> Iterator[None]:
+    """While the options of reading are looked at, which may import a module of the user.
+
+    Whatever that module raises is wrong usage: it must never end the command as if the recordings had passed or failed.
+
+    Args:
+        adapter: What `--adapter` says.
+        interrupts: Tells Ctrl-C from a KeyboardInterrupt that the module raised.
+
+    Raises:
+        Problem: An option makes no sense, or the module could not be imported.
+    """
+    from quickchecks.cli._app import Problem
+    from quickchecks.errors import QuickchecksError
+
+    try:
+        yield
+    except QuickchecksError:
+        raise
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and (interrupts.seen or not interrupts.handled):
+            raise
+        if type(error) is ValueError:
+            raise Problem(f"--adapter {adapter}: {error}" if adapter is not None else str(error)) from error
+        if adapter is None:
+            raise
+        raise Problem(f"--adapter {adapter}: its module could not be imported: {type(error).__name__}: {error}") from error

@@ -15,6 +15,10 @@ __all__ = ("Progress", "print_lines")
 
 #: Where the right edge is when there is no terminal.
 _PIPE_WIDTH = 100
+#: What a terminal may say its width is; some say 0, and COLUMNS can say anything.
+_WIDTHS = (20, 500)
+#: It matters for nothing; but rich asks the terminal for both when it is not told both.
+_HEIGHT = 25
 
 
 def print_lines(lines: Iterable[Line]) -> None:
@@ -31,15 +35,42 @@ def print_lines(lines: Iterable[Line]) -> None:
 
 
 def _is_terminal(stream: TextIO) -> bool:
-    return stream.isatty() or bool(os.environ.get("FORCE_COLOR"))
+    return stream.isatty() or _is_colour_forced()
+
+
+def _is_colour_forced() -> bool:
+    return os.environ.get("FORCE_COLOR", "").lower() not in ("", "0", "false") and not os.environ.get("NO_COLOR")
+
+
+def _width() -> int:
+    from shutil import get_terminal_size
+
+    low, high = _WIDTHS
+    return min(max(get_terminal_size().columns, low), high)
 
 
 def _print_styled(lines: Iterable[Line], stream: TextIO) -> None:
-    from rich.console import Console  # honours NO_COLOR, FORCE_COLOR, TERM and COLUMNS
+    from rich.console import Console  # honours TERM
 
-    console = Console(file=stream, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    class PipeConsole(Console):
+        def on_broken_pipe(self) -> None:
+            raise  # the BrokenPipeError; rich would end the process with 1, which here means that a check failed
+
+    width = _width()
+    # What is said here is not looked up by rich, which takes FORCE_COLOR=0 for a wish and COLUMNS=0 for a width.
+    console = PipeConsole(
+        file=stream,
+        width=width,
+        height=_HEIGHT,
+        force_terminal=True,
+        no_color=bool(os.environ.get("NO_COLOR")),
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=True,
+    )
     for line in lines:
-        for piece in _wrapped(line, console.width):
+        for piece in _wrapped(line, width):
             console.print(piece, end="\n")
 
 
@@ -56,7 +87,7 @@ def _wrapped(line: Line, width: int) -> Iterator[object]:
     if line.whole:
         yield Text.assemble(" " * line.indent, text)
         return
-    indent, console = min(line.indent, width // 2), Console(width=width)
+    indent, console = min(line.indent, width // 2), Console(width=width, height=_HEIGHT)
     while True:
         pieces = text.wrap(console, width - indent, overflow="fold")
         first = pieces[0] if pieces else text

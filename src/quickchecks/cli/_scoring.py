@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from quickchecks._evals import ScoredRun, score_runs
 from quickchecks._results.flips import Flips
-from quickchecks._results.result import RunsResult
+from quickchecks._results.result import RunsResult, many
 from quickchecks._results.tally import Tally
 from quickchecks._scorer.checks_file import CheckEntry
+from quickchecks.adapters._files import STANDARD_INPUT, found_files
+from quickchecks.adapters._notices import notice
 from quickchecks.cli._app import Problem
 from quickchecks.cli._files import Outputs
-from quickchecks.cli._options import Reading
+from quickchecks.cli._interrupts import Interrupts
+from quickchecks.cli._options import Reading, users_code
 from quickchecks.cli._output import Progress
-from quickchecks.errors import QuickchecksError
+from quickchecks.errors import RecordingError
 
 __all__ = ("score_all",)
 
@@ -51,36 +55,67 @@ def score_all(
         QuickchecksError: There is no such recording, format or report.
     """
     tally = Tally(entries, max_errors=max_errors, flips=flips)
-    try:
-        sources = [score_runs(path, tally.scorers, **reading) for path in paths]
-    except ValueError as error:
-        if not isinstance(error, QuickchecksError):
-            raise Problem(str(error)) from error
-        raise
-    outputs = Outputs(reports, failures, entries, paths)
-    started = time.perf_counter()
-    try:
-        interrupted = _run(chain.from_iterable(sources), tally, outputs)
-        result = tally.result(seconds=round(time.perf_counter() - started, 3), interrupted=interrupted)
-        outputs.finish(result)
-    except OSError as error:
-        outputs.drop()
-        raise Problem(f"a file could not be written: {error.strerror or error}") from error
-    except BaseException:
-        outputs.drop()
-        raise
+    with Interrupts() as interrupts:
+        with users_code(reading["adapter"], interrupts):
+            score_runs((), tally.scorers, **reading)  # says now what is wrong with an option
+        files = _each_once(paths)
+        outputs = Outputs(reports, failures, entries, paths)
+        started = time.perf_counter()
+        try:
+            scored_runs = chain.from_iterable(_scored(file, tally, reading) for file in files)
+            interrupted = _run(scored_runs, tally, outputs, interrupts)
+            result = tally.result(seconds=round(time.perf_counter() - started, 3), interrupted=interrupted)
+            with interrupts.whole():
+                outputs.finish(result)
+        except OSError as error:
+            outputs.drop()
+            raise Problem(f"a file could not be written: {error.strerror or error}") from error
+        except BaseException:
+            outputs.drop()
+            raise
     return result, outputs.failing
 
 
-def _run(scored_runs: Iterator[ScoredRun], tally: Tally, outputs: Outputs) -> bool:
-    """Add every run; returns whether that was interrupted."""
+def _each_once(paths: Sequence[str]) -> list[str]:
+    """The files that the paths stand for. A file that is there twice, also under another name or a link, counts once."""
+    found: dict[str, str] = {}
+    again: list[str] = []
+    for path in paths:
+        for file in found_files(path):
+            place = file if file == STANDARD_INPUT else os.path.realpath(file)
+            if place in found:
+                again.append(file)
+            else:
+                found[place] = file
+    if again:
+        first = found[again[0] if again[0] == STANDARD_INPUT else os.path.realpath(again[0])]
+        same = f" (the same as {first})" if first != again[0] else ""
+        more = f", and {many(len(again) - 1, 'other file')}" if len(again) > 1 else ""
+        notice(f"given twice and counted once: {again[0]}{same}{more}")
+    return list(found.values())
+
+
+def _scored(file: str, tally: Tally, reading: Reading) -> Iterator[ScoredRun]:
+    try:
+        scored_runs = score_runs(file, tally.scorers, **reading)
+    except RecordingError as error:  # it was found, and cannot be opened: a link that leads nowhere, or it has gone
+        yield ScoredRun(None, (), error)
+        return
+    yield from scored_runs
+
+
+def _run(scored_runs: Iterator[ScoredRun], tally: Tally, outputs: Outputs, interrupts: Interrupts) -> bool:
+    """Add every run; returns whether that was interrupted. A run is counted and written, or neither."""
     progress = Progress()
     try:
         for scored in scored_runs:
-            wrong = tally.add(scored.run, scored.scores, scored.error)
-            outputs.add(scored.run, scored.scores, scored.error, wrong=wrong)
+            with interrupts.whole():
+                wrong = tally.add(scored.run, scored.scores, scored.error)
+                outputs.add(scored.run, scored.scores, scored.error, wrong=wrong)
             progress.update(tally.read)
     except KeyboardInterrupt:
+        if interrupts.broken:
+            raise
         return True
     finally:
         progress.clear()

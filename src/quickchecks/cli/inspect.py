@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from quickchecks.cli._app import Problem
-from quickchecks.cli._options import Reading, reading, reading_options
+from quickchecks.cli._options import Reading, reading, reading_options, users_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,16 +52,14 @@ def inspect(
 
 def _lines(given: str, number: int | None, full: bool, options: Reading) -> Iterator[Line]:
     from quickchecks import adapters
+    from quickchecks.cli._interrupts import Interrupts
     from quickchecks.cli._transcript import transcript
-    from quickchecks.errors import QuickchecksError
     from quickchecks.reports._safe import path
     from quickchecks.reports.terminal import BLANK, line
 
     file, wanted = _place(given)
-    try:
+    with Interrupts() as interrupts, users_code(options["adapter"], interrupts):
         records = adapters.read(file, **options)
-    except ValueError as error:
-        raise error if isinstance(error, QuickchecksError) else Problem(str(error)) from error
     if wanted is not None:
         yield from transcript(_at(records, wanted, number, given), full=full)
         return

@@ -59,6 +59,8 @@ def notes(one: ScorerSummary) -> list[str]:
         told.append(f"mean {one.mean:.3g}" + (f", needs {one.threshold}" if one.threshold is not None else ""))
     elif one.threshold is not None:
         told.append(f"needs {one.threshold}")
+    if one.mode == "gate" and one.graded:
+        told.append("a gate needs 1 on every run")
     if one.set_aside:
         told.append(f"{many(one.set_aside, 'run')} that broke off left out")
     if one.mode == "watch":

@@ -41,7 +41,13 @@ def _lines(result: RunsResult) -> Iterator[str]:
     explained = f". {_words.verdict(result).capitalize()}: {markdown(result.explanation)}" if result.explanation else ""
     yield _words.header(result) + explained
     yield ""
-    yield from _table([one for one in result.scorers if one.mode != "shadow"])
+    shown = [one for one in result.scorers if one.mode != "shadow"]
+    if shown:
+        yield from _table(shown)
+    hidden = len(result.scorers) - len(shown)
+    if hidden:
+        yield f"{many(hidden, 'shadow check')} not shown"
+        yield ""
     if result.failures:
         yield "### Failures"
         yield ""
