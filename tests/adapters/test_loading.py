@@ -316,3 +316,10 @@ def test_the_error_of_a_mapped_record_names_file_line_and_path(tmp_path: Path) -
     with pytest.raises(RecordingError) as caught:
         list(load_runs(path, map="messages=p.m"))
     assert str(caught.value) == f"{path}:1, at p.m[2].content: expected text, a list of parts, or null, got a number"
+
+
+def test_a_link_that_leads_nowhere_is_said_to_be_one(tmp_path: Path) -> None:
+    link = tmp_path / "runs.jsonl"
+    link.symlink_to(tmp_path / "gone.jsonl")
+    with pytest.raises(RecordingError, match=r"it is a link, and what it leads to is not there: .*gone\.jsonl"):
+        list(load_runs(link))

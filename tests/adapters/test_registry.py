@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import types
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 
 from quickchecks import Run, adapters, load_run, load_runs, testing
 from quickchecks.adapters import _registry
+from quickchecks.adapters._hints import unknown
 from quickchecks.adapters._registry import formats, recognise
 from quickchecks.errors import RecordingError, UnknownFormatError, UnknownNameError
 
@@ -139,6 +141,36 @@ def test_what_the_hint_says_works() -> None:
     record = {"request": {"messages": [USER]}, "response": {"choices": [{"message": ANSWER}]}}
     run = load_run(record, map="messages=request.messages,output=response")
     assert (run.text, len(run.messages)) == ("Sunny.", 2)
+
+
+ONE = {"messages": [USER, ANSWER]}
+
+
+@pytest.mark.parametrize(
+    ("record", "jq", "taken"),
+    [
+        ({"runs": [ONE, ONE]}, "'.runs[]'", "list(record['runs'])"),
+        ({"data": {"runs": [ONE, ONE]}, "n": 2}, "'.data.runs[]'", "list(record['data']['runs'])"),
+        ({"runs": {"a": ONE, "b": ONE}}, "'.runs[]'", "list(record['runs'].values())"),
+        ({"a": ONE, "b": ONE}, "'.[]'", "list(record.values())"),
+        ({"talks": [[USER, ANSWER], [USER, ANSWER]]}, "'.talks[]'", "list(record['talks'])"),
+    ],
+)
+def test_several_runs_in_one_record_are_never_mapped_to_one(record: Foreign, jq: str, taken: str) -> None:
+    hint = problem_of(record).hint
+    assert "--map" not in hint
+    assert jq in hint
+    assert taken in hint
+    assert len(list(load_runs([record], adapter=eval(f"lambda record: {taken}")))) == 2
+
+
+def test_messages_as_json_in_a_text_are_pointed_at() -> None:
+    text = json.dumps([USER, ANSWER])
+    with pytest.raises(RecordingError) as caught:
+        load_run({"messages": text})
+    assert "--map messages=messages" in caught.value.hint
+    assert load_run({"messages": text}, map="messages=messages").text == "Sunny."
+    assert "--map messages=payload.log" in unknown({"payload": {"log": text}, "model": "m"}).hint
 
 
 def test_a_format_that_is_not_read_is_told_apart_from_an_answer() -> None:
@@ -291,6 +323,14 @@ def test_an_adapter_gives_a_run_several_or_what_a_format_reads(given: Foreign, t
 def test_an_adapter_that_fails_is_an_error_of_the_record(adapter: Foreign, problem: str) -> None:
     with pytest.raises(RecordingError, match=problem):
         load_run({"said": "x"}, adapter=adapter)
+
+
+def test_an_adapter_that_ends_the_program_is_an_error_of_the_record() -> None:
+    def adapter(record: Foreign) -> Foreign:
+        raise SystemExit("bye")
+
+    with pytest.raises(RecordingError, match="raised SystemExit: bye"):
+        load_run({"a": 1}, adapter=adapter)
 
 
 def test_an_adapter_can_be_named_as_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -323,4 +323,4 @@ def _without_details(said: str) -> str:
 
 def _without_name(gap: Gap) -> str:
     """The note of a gap, which may name a tool or an agent, as it is for all of them."""
-    return gap.note.replace(gap.name, "…") if gap.name else gap.note
+    return gap.note.replace(gap.name, "a tool") if gap.name else gap.note

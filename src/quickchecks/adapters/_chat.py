@@ -16,6 +16,7 @@ from quickchecks._run import Gap, Message, Other, Part, Reasoning, Text, ToolCal
 from quickchecks.adapters._dialects import ROLES, UNTYPED_CALLS, is_foreign_call
 from quickchecks.adapters._pairing import Pairing, complete
 from quickchecks.adapters._shapes import as_mapping, described, expected, join, others, text_id
+from quickchecks.adapters._strays import stray_calls, unread_text
 from quickchecks.errors import RecordingError
 
 __all__ = ("ChatReader", "error_of", "result_value")
@@ -26,6 +27,12 @@ _ASSISTANT_KEYS = frozenset(
 _TOOL_KEYS = frozenset(("role", "content", "tool_call_id", "name", "status"))
 _CALL_KEYS = frozenset(("id", "type", "function", "custom", "name", "arguments", "args", "input"))
 _PLAIN_KEYS = frozenset(("role", "content"))
+
+#: How a call may name its tool and itself, where it is not in the shape that this format describes.
+_CALL_NAMES = ("name", "toolName", "tool_name", "tool")
+_CALL_IDS = ("id", "toolCallId", "tool_call_id", "call_id", "toolUseId")
+#: Where a message without content may hold what the agent said.
+_MAYBE_TEXT = ("output_text", "message", "answer", "response", "output", "completion", "value", "body")
 
 #: What the `status` of a tool message says when the call failed.
 _FAILED = frozenset(("error", "failed", "failure"))
@@ -55,7 +62,12 @@ def _flagged_error(message: Mapping[str, Any], result: Any) -> ToolError | None:
 
 
 def result_value(content: Any, text_key: str = "text") -> Any:
-    """Read the content of a tool message: a list that holds only text parts is the text of them."""
+    """Read the content of a tool message: a text part, or a list that holds only text parts, is the text of them."""
+    if type(content) is str:
+        return content
+    if isinstance(content, Mapping) and (content.get("type") == "text" or content.keys() == {text_key}):
+        text = _text_of(content, text_key)
+        return content if text is None else text
     if isinstance(content, (list, tuple)) and content:
         texts = [part if isinstance(part, str) else _text_of(part, text_key) for part in content]
         known = [text for text in texts if text is not None]
@@ -148,7 +160,13 @@ class ChatReader:
         if known == "tool":
             self._tool_message(message)
             return
-        parts = tuple(self._content(message.get("content"), number))
+        content = message.get("content")
+        asked = as_mapping(content)
+        if asked is not None:  # what a person asked is judged by no check: an object is kept as it came
+            words = asked.get("text", asked.get("content"))
+            parts: tuple[Part, ...] = (Text(words) if isinstance(words, str) and words else Other("object", asked),)
+        else:
+            parts = tuple(self._content(message.get("text") if content is None else content, number))
         metadata = others(message, _PLAIN_KEYS)
         if role != known:
             metadata = {**(metadata or {}), "role": role}
@@ -162,7 +180,10 @@ class ChatReader:
         for key in ("reasoning_content", "reasoning"):
             if isinstance(thoughts := message.get(key), str) and thoughts and not parts:
                 parts.append(Reasoning(thoughts))
-        parts += self._content(message.get("content"), number)
+        said = message.get("content")
+        if said is None and isinstance(message.get("text"), str):
+            said = message["text"]
+        parts += self._content(said, number, judged=True)
         refusal = message.get("refusal")
         if refusal:
             if not isinstance(refusal, str):
@@ -180,9 +201,31 @@ class ChatReader:
         name = message.get("name")
         agent = name if isinstance(name, str) and name else None
         metadata = others(message, _ASSISTANT_KEYS)
+        if metadata is not None:
+            parts += self._strays(metadata, number, [part for part in parts if type(part) is ToolCall])
+            if not parts and (places := [place for place in _MAYBE_TEXT if isinstance(metadata.get(place), str)]):
+                self.gaps.append(Gap("text", f"what stands at {self.at(number, places[0])} may be what the agent said"))
         if isinstance(message.get("reasoning"), (dict, list)):
             metadata = {**(metadata or {}), "reasoning": message["reasoning"]}
         self.messages.append(Message("assistant", tuple(parts), agent, metadata))
+
+    def _strays(self, beside: Mapping[str, Any], number: int, calls: Sequence[ToolCall]) -> list[ToolCall]:
+        """Calls under other names. Those that stand in the known place as well are the same calls."""
+        fresh: list[ToolCall] = []
+        for path, value, direct in stray_calls(beside, self.at(number)):
+            entries = value if isinstance(value, (list, tuple)) else (value,)
+            try:
+                found = [self.call(entry, f"{path}[{at}]") for at, entry in enumerate(entries)]
+            except RecordingError:
+                if direct:
+                    raise
+                self.gaps.append(Gap("calls", f"what stands at {path} may be calls, and cannot be read"))
+                continue
+            known = [*calls, *fresh]
+            fresh += [call for call in found if not any(_is_same(call, other) for other in known)]
+        if fresh:
+            self._pairing.begin([*calls, *fresh])
+        return fresh
 
     def _function_call(self, call: Any, number: int, calls: Sequence[ToolCall]) -> list[ToolCall]:
         """The call in the old place. When it also stands in the new one, it is the same call."""
@@ -245,14 +288,14 @@ class ChatReader:
         if call is None:
             raise expected("a tool call, that is an object with a function", value, path)
         body: Mapping[str, Any] = call
-        for key in ("function", "custom"):
+        for key in ("function", "custom", "functionCall", "toolUse"):
             if call.get(key) is not None:
                 found = as_mapping(call[key])
                 if found is None:
                     raise expected("an object with the name and arguments of the function", call[key], join(path, key))
                 body, path = found, join(path, key)
                 break
-        name = body.get("name")
+        name = next((body[key] for key in _CALL_NAMES if body.get(key) is not None), None)
         if not isinstance(name, str) or not name:
             raise expected("the name of the tool", name, join(path, "name"))
         arguments = next((body[key] for key in ("arguments", "args", "input") if body.get(key) is not None), None)
@@ -261,7 +304,7 @@ class ChatReader:
             metadata = {**(metadata or {}), "type": call["type"]}
         if body is not call and (inside := others(body, _CALL_KEYS)):
             metadata = {**(metadata or {}), "function": inside}
-        return ToolCall(name, arguments, text_id(call.get("id")), "requested", errors_shown_in="text", metadata=metadata)
+        return ToolCall(name, arguments, _id_of(call, body), "requested", errors_shown_in="text", metadata=metadata)
 
     def _tool_message(self, message: Mapping[str, Any]) -> None:
         result = result_value(message.get("content"))
@@ -277,7 +320,7 @@ class ChatReader:
         note = f"a result of {name or 'a tool'} is recorded without the call that it answers"
         self.gaps.append(Gap("orphan_result", note, name))
 
-    def _content(self, content: Any, number: int) -> list[Part]:
+    def _content(self, content: Any, number: int, *, judged: bool = False) -> list[Part]:
         """What a message says: text, or a list of parts."""
         if content is None or content == "":
             return []
@@ -285,8 +328,10 @@ class ChatReader:
             return [Text(content)]
         if not isinstance(content, (list, tuple)):
             raise expected("text, a list of parts, or null", content, self.at(number, "content"))
-        parts = (self._part(part, number, position) for position, part in enumerate(content))
-        return [part for part in parts if part is not None]
+        parts = [part for at, value in enumerate(content) if (part := self._part(value, number, at)) is not None]
+        if judged:
+            self.gaps += unread_text(parts)
+        return parts
 
     def _part(self, value: Any, number: int, position: int) -> Part | None:
         if isinstance(value, str):
@@ -317,6 +362,17 @@ class ChatReader:
             thoughts = part.get("text") or part.get("thinking") or part.get("reasoning")
             return Reasoning(thoughts if isinstance(thoughts, str) else "")
         return Other(kind if isinstance(kind, str) else "unknown", part)
+
+
+def _id_of(*places: Mapping[str, Any]) -> str | None:
+    return next((id for place in places for key in _CALL_IDS if (id := text_id(place.get(key))) is not None), None)
+
+
+def _is_same(one: ToolCall, other: ToolCall) -> bool:
+    """Whether two places of one message show the same call."""
+    if one.id is not None and one.id == other.id:
+        return True
+    return one.name == other.name and (one.id is None or other.id is None) and one.arguments == other.arguments
 
 
 def _put(message: Mapping[str, Any], result: Any, call: ToolCall) -> None:

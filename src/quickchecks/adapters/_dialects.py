@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Literal
 
-from quickchecks._run import Role
+from quickchecks._run import Message, Role
 from quickchecks.adapters._shapes import as_mapping
 
 __all__ = ("LOOK_AT", "ROLES", "UNTYPED_CALLS", "dialect", "is_conversation", "is_foreign_call", "is_message")
@@ -27,9 +27,6 @@ LOOK_AT = 50
 #: Parts without a `type` that are calls or results in the formats of Bedrock and Gemini.
 UNTYPED_CALLS = frozenset(("toolUse", "toolResult", "functionCall", "functionResponse", "function_call", "function_response"))
 
-
-#: Keys of a message's content in the reference's format.
-_REFERENCE_CONTENT = frozenset(("parts", "format", "content", "text", "toolInvocations"))
 
 #: Parts about calls that are neither calls nor results.
 _APPROVALS = frozenset(("tool-approval-request", "tool-approval-response"))
@@ -62,16 +59,18 @@ def dialect(messages: Any) -> Literal["chat", "reference", "other", ""]:
     for item in messages:
         message = item if type(item) is dict else as_mapping(item)
         if message is None:
+            if type(item) is Message:
+                return ""
             strangers += 1
             if strangers > LOOK_AT and not found:
                 return ""
             continue
         content = message.get("content")
-        if content is not None and type(content) is not str and type(message.get("role")) is str:
-            mark = _mark_of_content(content)
-            if mark == "reference":
-                return mark
-            found = mark or found
+        if content is not None and type(content) is not str and type(role := message.get("role")) is str:
+            mark = _mark_of_content(content, role)
+            if mark == "reference" or (mark == "text" and not any(map(_is_chat_only, messages))):
+                return "reference"
+            found = "other" if mark else found
         if "parts" in message and type(message["parts"]) is list and type(message.get("role")) is str:
             found = "other"
         calls = message.get("tool_calls")
@@ -84,15 +83,29 @@ def dialect(messages: Any) -> Literal["chat", "reference", "other", ""]:
     return found
 
 
-def _mark_of_content(content: Any) -> Literal["reference", "other", ""]:
-    """The mark that content which is more than text bears."""
+def _is_chat_only(message: Any) -> bool:
+    """Whether a message has calls or a result as OpenAI's has them, and the reference's never."""
+    return type(message) is dict and any(map(message.get, ("tool_calls", "tool_call_id", "function_call")))
+
+
+def _mark_of_content(content: Any, role: str) -> Literal["reference", "text", "other", ""]:
+    """The mark that content which is more than text bears. What a tool returned may be any object, and marks nothing.
+
+    "text" is that of an object with words only: where nothing speaks against it, it is the reference's.
+    """
     if type(content) is dict:
-        return "other" if _REFERENCE_CONTENT.isdisjoint(content) else "reference"
+        if role in ("tool", "function"):
+            return ""
+        if list in (type(content.get("parts")), type(content.get("toolInvocations"))) or type(content.get("format")) is int:
+            return "reference"
+        if role != "assistant":
+            return ""
+        return "text" if type(content.get("text", content.get("content"))) is str else "other"
     mark: Literal["other", ""] = ""
     if type(content) is list:
         for part in content:
             if type(part) is dict and is_foreign_call(part):
-                if part.get("type") == "tool-invocation":
+                if part.get("type") == "tool-invocation" and role == "assistant":
                     return "reference"
                 mark = "other"
     return mark

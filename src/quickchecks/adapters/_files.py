@@ -44,6 +44,9 @@ def found_files(place: str) -> list[str]:
     if place == STANDARD_INPUT:
         return [place]
     if not os.path.exists(place):
+        if os.path.islink(place):
+            problem = f"it is a link, and what it leads to is not there: {os.readlink(place)[:200]}"
+            raise RecordingError(problem, file=place[:200])
         raise RecordingError("there is no such file or folder", file=place[:200], hint=_near(place))
     if not os.path.isdir(place):
         return [place]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice
 from typing import Any
 
-from quickchecks.adapters._dialects import dialect, is_message
+from quickchecks import _wire
+from quickchecks.adapters._dialects import LOOK_AT, dialect, is_conversation, is_message
 from quickchecks.adapters._registry import formats, recognise
 from quickchecks.adapters._shapes import as_mapping, described, join
 from quickchecks.errors import UnknownFormatError
@@ -38,7 +41,9 @@ def _hint(value: Any) -> str:
         )
     if is_message(record):
         return "it is one message; a run is the list of them"
-    found = found_inside(record)
+    if several := _several_runs(record):
+        return _divide(*several)
+    found = found_inside(record, decode=True)
     if "other" in found:
         return _other_dialect(found["other"])
     if found:
@@ -50,18 +55,51 @@ def _hint(value: Any) -> str:
     return f"formats are {_names()}; format= reads it as one of them, map= says where its messages are"
 
 
-def found_inside(value: Any) -> dict[str, str]:
+def _several_runs(value: Any) -> tuple[str, bool] | None:
+    """Where a value holds several runs side by side, and whether by name; None when it holds one at the most."""
+    for path, inner in chain([("", value)], _inside(value)):
+        if not is_conversation(inner) and _are_runs(inner):
+            return path, isinstance(inner, Mapping)
+    return None
+
+
+def _are_runs(value: Any) -> bool:
+    """Whether several of the things inside a value are whole runs, rather than the request and the response of one."""
+    named = isinstance(value, Mapping)
+    several: Any = list(value.values()) if named else value
+    return sum(_is_run(one) or (not named and is_conversation(one)) for one in islice(several, LOOK_AT)) > 1
+
+
+def _is_run(value: Any) -> bool:
+    if not isinstance(value, Mapping) or "role" in value or "choices" in value:
+        return False
+    format = recognise(value)
+    return format is not None and format.name != "values"
+
+
+def _divide(path: str, named: bool) -> str:
+    names = re.findall(r"[^.\[\]]+", path)
+    steps = "".join(f"[{name}]" if name.isdecimal() else f"[{name!r}]" for name in names)
+    runs = f"record{steps}.values()" if named else f"record{steps}"
+    return (
+        f"several runs stand {f'under {path}' if path else 'in it'}, and map= reads one: make each a record of its own"
+        f" (jq -c '.{path}[]'), or take them out with adapter=lambda record: list({runs})"
+    )
+
+
+def found_inside(value: Any, *, decode: bool = False) -> dict[str, str]:
     """Look for recorded messages and for an answer inside a value of unknown shape.
 
     Args:
         value: The value.
+        decode: Look into texts that are JSON as well.
 
     Returns:
         Paths by what stands there: "messages", "output", or "other" for messages that no format reads; empty when there is
         nothing of the kind.
     """
     found: dict[str, str] = {}
-    for path, inner in _inside(value):
+    for path, inner in _inside(value, decode):
         if any(path.startswith((f"{outer}.", f"{outer}[")) for outer in found.values()):
             continue
         if dialect(inner) == "other":
@@ -83,7 +121,7 @@ def found_inside(value: Any) -> dict[str, str]:
 _BY_MESSAGES = ("openai_chat", "reference")
 
 
-def _inside(value: Any) -> Iterator[tuple[str, Any]]:
+def _inside(value: Any, decode: bool = False) -> Iterator[tuple[str, Any]]:
     """Every object and list inside a value, the outer ones first, each with its path."""
     waiting = deque([("", value, 0)])
     seen = 0
@@ -96,6 +134,11 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
         else:
             continue
         for inner_path, item in children:
+            if decode and isinstance(item, str) and item.lstrip()[:1] in ("[", "{"):
+                try:
+                    item = _wire.loads(item)
+                except _wire.JsonError:
+                    continue
             if isinstance(item, (Mapping, list, tuple)) and item:
                 seen += 1
                 if seen > _NODES:
@@ -107,8 +150,8 @@ def _inside(value: Any) -> Iterator[tuple[str, Any]]:
 
 def _other_dialect(path: str) -> str:
     return (
-        f"{f'at {path} ' if path else ''}it holds a conversation whose calls are in the manner of a format that this release"
-        f" does not read (it reads {_names()}); adapter= takes a function that turns it into messages"
+        f"{f'at {path} ' if path else ''}it holds a conversation whose calls or contents are in the manner of a format that this"
+        f" release does not read (it reads {_names()}); adapter= takes a function that turns it into messages"
     )
 
 

@@ -177,7 +177,7 @@ class Recipe:
             found = list(given) if several and not is_conversation(given) else [given]
         except RecordingError:
             raise
-        except Exception as error:  # whatever a person's own function raises is an error of this record
+        except (Exception, SystemExit) as error:  # whatever a person's own function raises is an error of this record
             raise RecordingError(f"the adapter {name} raised {type(error).__name__}: {error}") from error
         if not found:
             raise RecordingError(f"the adapter {name} gave no run")
@@ -244,7 +244,7 @@ def last_turn(run: Run) -> Run:
     for gap in run.gaps:
         if gap.kind != "orphan_result" or not orphans or orphans.pop(0) >= begin:
             gaps.append(gap)
-    if begin == len(run.messages):
+    if all(message.role != "assistant" for message in run.messages[begin:]):
         gaps += [Gap(kind, "nothing follows the last user message") for kind in ("text", "calls")]
     return replace(run, history_length=begin, gaps=tuple(gaps))
 

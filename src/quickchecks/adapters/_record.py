@@ -6,7 +6,7 @@ The same names are the ones that `map=` gives to the parts of an envelope.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import force_setattr
@@ -15,17 +15,23 @@ from quickchecks import _wire
 from quickchecks._run import UNSET, Gap, Message, Run, RunError, ToolCall, Usage
 from quickchecks.adapters._answers import answer_parts
 from quickchecks.adapters._chat import ChatReader, error_of
-from quickchecks.adapters._dialects import dialect
+from quickchecks.adapters._dialects import dialect, is_conversation
 from quickchecks.adapters._pairing import complete
 from quickchecks.adapters._shapes import as_mapping, expected, join, text_id
+from quickchecks.adapters._strays import are_calls, holds_calls
+from quickchecks.errors import RecordingError
 
-__all__ = ("ANSWER_KEYS", "ENVELOPE_KEYS", "is_envelope", "loose_calls", "read_run_error", "read_usage", "run_of")
+__all__ = ("ANSWER_KEYS", "ENVELOPE_KEYS", "is_envelope", "loose_calls", "read_run_error", "read_usage", "run_of", "unheard")
 
 #: The keys under which a record holds the answer by itself.
 ANSWER_KEYS = ("output", "text", "answer", "response")
 
 #: A mapping with one of the first and nothing beside the others is an envelope, not an answer that happens to be a dict.
 ENVELOPE_KEYS = frozenset((*ANSWER_KEYS, "messages", "tool_calls", "usage", "error", "metadata"))
+
+#: Where a record with messages may hold the answer, beside those.
+_BESIDE = ("choices", *ANSWER_KEYS, "completion", "final_answer", "final_output", "generation")
+_ANY_BESIDE = frozenset(_BESIDE)
 
 _READ_KEYS = ("messages", "id", "input")
 _LOOSE_CALL_RESULTS = ("result", "output")
@@ -58,10 +64,13 @@ def run_of(record: Mapping[str, Any], messages: Any, built: list[Message], gaps:
         RecordingError: The answer or the calls beside the messages are malformed.
     """
     metadata = dict(record)
-    if not messages or as_mapping(messages[-1]).get("role") != "assistant":  # type: ignore[union-attr]
-        metadata.pop(_append_answer(record, built, gaps), None)
+    ended = bool(messages) and (last := as_mapping(messages[-1])) is not None and last.get("role") == "assistant"
+    for key in _append_answers(record, built, gaps, ended):
+        metadata.pop(key, None)
     if record.get("tool_calls"):
-        _append_calls(metadata.pop("tool_calls"), built, gaps)
+        _append_calls(metadata.pop("tool_calls"), "tool_calls", built, gaps)
+    for key in [key for key in metadata if are_calls(key) and metadata[key]]:
+        _append_strays(key, metadata[key], built, gaps)
     for key in _READ_KEYS:
         metadata.pop(key, None)
     usage = record.get("usage")
@@ -81,38 +90,112 @@ def run_of(record: Mapping[str, Any], messages: Any, built: list[Message], gaps:
     )
 
 
-def _append_answer(record: Mapping[str, Any], built: list[Message], gaps: list[Gap]) -> str:
-    """Many logs hold the messages of the request, and the answer beside them. Gives the key of the answer."""
-    if record.get("choices") is not None:
-        reader = ChatReader("choices[0].message", alone=True)
-        reader.read([first_choice(record)])
-        built += reader.messages
-        gaps += reader.gaps
-        return "choices"
-    for key in ANSWER_KEYS:
+def unheard(messages: Sequence[Message]) -> tuple[Gap, ...]:
+    """The gaps of a record in which the agent says and does nothing: it may have done so, and nobody wrote it down.
+
+    Args:
+        messages: The messages that were read.
+
+    Returns:
+        The gap about calls and the one about text; none when there is a message of the agent.
+    """
+    if messages and messages[-1].role == "assistant":
+        return ()
+    return () if any(message.role == "assistant" for message in messages) else _UNHEARD
+
+
+_UNHEARD = (Gap("calls", "the record holds no message of the agent"), Gap("text", "the record holds no message of the agent"))
+
+
+def _append_answers(record: Mapping[str, Any], built: list[Message], gaps: list[Gap], ended: bool) -> list[str]:
+    """Many logs hold the messages of the request, and the answer beside them. Gives the keys of what was appended."""
+    appended: list[str] = []
+    if _ANY_BESIDE.isdisjoint(record):
+        return appended
+    for key in _BESIDE:
         answer = record.get(key)
-        if answer is None or answer == "" or _is_said(answer, built):
+        if answer is None or answer == "" or answer == []:
             continue
-        mapping = None if isinstance(answer, str) else as_mapping(answer)
-        if mapping is not None and isinstance(mapping.get("choices"), list):
-            mapping = first_choice(mapping, key)
-        if mapping is not None and mapping.get("role") == "assistant":
-            reader = ChatReader(key, alone=True)
-            reader.read([mapping])
-        elif dialect(answer) == "chat":
-            reader = ChatReader(key)
-            reader.read(answer)
-        else:
-            built.append(Message("assistant", answer_parts(answer, key)))
-            return key
-        built += reader.messages
-        gaps += reader.gaps
-        return key
-    return ""
+        read = _answer_messages(record if key == "choices" else answer, key, gaps)
+        known = built if ended else [message for message in built if not _calls_in(message)]
+        fresh = [message for message in read if not any(_repeats(message, other) for other in known)]
+        if all(message.role != "assistant" or not message.parts for message in fresh):
+            continue
+        if len(fresh) == 1 and not _calls_in(fresh[0]) and _is_said(fresh[0].text, built):
+            continue
+        built += fresh
+        appended.append(key)
+    return appended
 
 
-def _is_said(answer: Any, built: list[Message]) -> bool:
-    return isinstance(answer, str) and any(message.role == "assistant" and message.text == answer for message in built)
+def _answer_messages(answer: Any, key: str, gaps: list[Gap]) -> list[Message]:
+    """What stands under the key of an answer, as messages. Calls in it that cannot be read are a gap."""
+    mapping = None if isinstance(answer, str) else as_mapping(answer)
+    path = "choices[0].message" if key == "choices" else key
+    if mapping is not None and isinstance(mapping.get("choices"), (list, tuple)):
+        mapping = first_choice(mapping, "" if key == "choices" else key)
+    if mapping is not None and _is_one_message(mapping):
+        reader = ChatReader(path, alone=True)
+        reader.read([{"role": "assistant", **mapping}])
+    elif mapping is None and dialect(answer) == "chat":
+        reader = ChatReader(path)
+        reader.read(answer)
+    else:
+        if is_conversation(answer) or holds_calls(answer):
+            gaps.append(Gap("calls", f"what stands at {key} beside the messages may hold calls in the manner of another format"))
+        return [Message("assistant", answer_parts(answer, key))]
+    gaps += reader.gaps
+    return reader.messages
+
+
+def _is_one_message(answer: Mapping[str, Any]) -> bool:
+    if "role" in answer:
+        return bool(answer["role"] == "assistant")
+    return bool(answer.get("tool_calls")) or (isinstance(answer.get("content"), (list, tuple)) and holds_calls(answer["content"]))
+
+
+def _calls_in(message: Message) -> list[ToolCall]:
+    return [part for part in message.parts if type(part) is ToolCall]
+
+
+def _repeats(message: Message, other: Message) -> bool:
+    """Whether a message beside the conversation is one that the conversation holds."""
+    if message.role != other.role:
+        return False
+    mine, its = _calls_in(message), _calls_in(other)
+    if any(one.id != two.id and None not in (one.id, two.id) for one, two in zip(mine, its, strict=False)):
+        return False
+    if _squeezed(message.text) != _squeezed(other.text) and _value(message.text) != _value(other.text):
+        return False
+    return list(map(_content_of, mine)) == list(map(_content_of, its))
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _value(text: str) -> object:
+    """The structured answer that a text is, so that two ways of writing it are equal; else what equals nothing."""
+    if text.lstrip()[:1] in ("{", "["):
+        try:
+            return _wire.loads(text)
+        except ValueError:
+            pass
+    return object()
+
+
+def _is_said(text: str, built: list[Message]) -> bool:
+    """Whether a text beside the messages is one of them, whoever's (a log may repeat the question), or all of the agent's."""
+    whole = "".join(message.text for message in built if message.role == "assistant")
+    return _squeezed(text) in {_squeezed(whole), *(_squeezed(message.text) for message in built)}
+
+
+def _append_strays(key: str, value: Any, built: list[Message], gaps: list[Gap]) -> None:
+    """Calls beside the messages under other names than `tool_calls`."""
+    try:
+        _append_calls(value if isinstance(value, (list, tuple)) else [value], key, built, gaps)
+    except RecordingError:
+        gaps.append(Gap("calls", f"what stands at {key} beside the messages may be calls, and cannot be read"))
 
 
 def first_choice(completion: Mapping[str, Any], path: str = "") -> dict[str, Any]:
@@ -127,13 +210,13 @@ def first_choice(completion: Mapping[str, Any], path: str = "") -> dict[str, Any
     return {"role": "assistant", **message}
 
 
-def _append_calls(calls: Any, built: list[Message], gaps: list[Gap]) -> None:
+def _append_calls(calls: Any, path: str, built: list[Message], gaps: list[Gap]) -> None:
     """Calls that a list beside the messages holds: those that the messages show as well are the same calls."""
     shown = [part for message in built if message.role == "assistant" for part in message.parts if type(part) is ToolCall]
     by_id = {call.id for call in shown if call.id is not None}
     by_content = Counter(map(_content_of, shown))
     fresh: list[ToolCall] = []
-    found, no_results = loose_calls(calls, "tool_calls")
+    found, no_results = loose_calls(calls, path)
     for call in found:
         if call.id is not None and call.id in by_id:
             continue

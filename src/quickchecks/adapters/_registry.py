@@ -150,7 +150,7 @@ def _guarded(format: Format) -> Format:
     def recognises(value: Any) -> bool:
         try:
             return bool(format.recognises(value))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             notice(f"the format {format.name} raised {type(error).__name__} when asked about a value: {error}")
             return False
 
@@ -159,7 +159,7 @@ def _guarded(format: Format) -> Format:
             run = format.load(value)
         except RecordingError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise RecordingError(f"the format {format.name} raised {type(error).__name__}: {error}") from error
         if not isinstance(run, Run):
             raise RecordingError(f"the format {format.name} gave a {type(run).__name__}, not a Run")
@@ -169,7 +169,7 @@ def _guarded(format: Format) -> Format:
         try:
             found = format.split(value)
             return None if found is None else list(found)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise RecordingError(f"the format {format.name} raised {type(error).__name__}: {error}") from error
 
     return format._replace(recognises=recognises, load=load, split=split)

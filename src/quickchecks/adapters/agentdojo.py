@@ -15,8 +15,9 @@ from quickchecks._run import Gap, Message, Other, Part, Run, Text, ToolCall, Too
 from quickchecks.adapters._chat import error_of, result_value
 from quickchecks.adapters._dialects import ROLES
 from quickchecks.adapters._pairing import Pairing, complete
-from quickchecks.adapters._record import read_run_error
+from quickchecks.adapters._record import read_run_error, unheard
 from quickchecks.adapters._shapes import as_mapping, expected, others, text_id
+from quickchecks.adapters._strays import refuse_calls, unread_text
 
 __all__ = ("load", "recognises")
 
@@ -56,7 +57,7 @@ def load(value: Any) -> Run:
         tuple(reader.messages),
         duration=duration if isinstance(duration, float) else None,
         error=read_run_error(record.get("error")),
-        gaps=tuple(reader.gaps),
+        gaps=(*reader.gaps, *unheard(reader.messages)),
         metadata=others(record, _RUN_KEYS),
     )
 
@@ -78,10 +79,14 @@ class _Reader:
         if known == "tool":
             self._result(message, path)
             return
-        parts = _content(message.get("content"), f"{path}.content")
+        content = message.get("content")
+        parts = _content(message.get("text") if content is None else content, f"{path}.content")
+        metadata = others(message, _MESSAGE_KEYS)
         if known == "assistant":
+            self.gaps += unread_text(parts)
             parts += self._calls(message.get("tool_calls"), f"{path}.tool_calls")
-        self.messages.append(Message(known, tuple(parts), None, others(message, _MESSAGE_KEYS)))
+            refuse_calls(metadata, path, "in tool_calls")
+        self.messages.append(Message(known, tuple(parts), None, metadata))
 
     def _calls(self, calls: Any, path: str) -> list[ToolCall]:
         if calls is None:

@@ -6,20 +6,18 @@ several formats, is read as this one. Results carry no error flag on the wire, s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
-from quickchecks._run import Gap, Run
+from quickchecks._run import Gap, Message, Run
 from quickchecks.adapters._chat import ChatReader
 from quickchecks.adapters._dialects import dialect
-from quickchecks.adapters._record import first_choice, is_envelope, run_of
+from quickchecks.adapters._record import first_choice, is_envelope, run_of, unheard
 from quickchecks.adapters._shapes import as_mapping, expected, others
 
 __all__ = ("load", "recognises", "split")
-
-_NO_MESSAGES = (Gap("calls", "the record holds no messages"), Gap("text", "the record holds no messages"))
 
 #: What a message of a response holds. An object with other keys and a role is something else.
 _MESSAGE_KEYS = frozenset(
@@ -72,7 +70,7 @@ def split(value: Any) -> list[tuple[str, Any]] | None:
     """A response with several choices holds several answers to one question: a run each."""
     record = as_mapping(value)
     choices = record.get("choices") if record is not None else None
-    if record is None or "messages" in record or not isinstance(choices, (list, tuple)) or len(choices) < 2:
+    if record is None or not isinstance(choices, (list, tuple)) or len(choices) < 2:
         return None
     return [("", {**record, "choices": [choice]}) for choice in choices]
 
@@ -92,7 +90,7 @@ def load(value: Any) -> Run:
     if isinstance(value, (list, tuple)):
         reader = ChatReader()
         reader.read(value)
-        return Run(tuple(reader.messages), gaps=tuple(reader.gaps))
+        return Run(tuple(reader.messages), gaps=(*reader.gaps, *_unheard(reader.messages)))
     record = as_mapping(value)
     if record is None:
         raise expected("a list of messages, or an object with messages", value, "")
@@ -101,7 +99,8 @@ def load(value: Any) -> Run:
         reader = ChatReader("messages")
         reader.read(messages)
         run = run_of(record, messages, reader.messages, reader.gaps)
-        return run if run.messages else replace(run, gaps=(*run.gaps, *_NO_MESSAGES))
+        gaps = _unheard(run.messages)
+        return replace(run, gaps=(*run.gaps, *gaps)) if gaps else run
     if "choices" in record:
         message = first_choice(record)
         choice = others(as_mapping(record["choices"][0]) or {}, frozenset(("message", "index")))
@@ -110,6 +109,12 @@ def load(value: Any) -> Run:
     if "role" in record:
         return _response({}, record, "")
     raise expected("a list of messages, or an object with messages", value, "")
+
+
+def _unheard(messages: Sequence[Message]) -> tuple[Gap, ...]:
+    """A conversation that ends with the question is one to which the agent said nothing; what it did is not known."""
+    gaps = unheard(messages)
+    return gaps[:1] if messages else gaps
 
 
 def _response(record: Mapping[str, Any], message: Mapping[str, Any], path: str) -> Run:

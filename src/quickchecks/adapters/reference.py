@@ -15,6 +15,8 @@ from quickchecks.adapters._dialects import dialect, is_foreign_call
 from quickchecks.adapters._invocations import Invocations, is_invocation, merged_places
 from quickchecks.adapters._record import run_of
 from quickchecks.adapters._shapes import as_mapping, expected, join, others
+from quickchecks.adapters._strays import refuse_calls
+from quickchecks.errors import RecordingError
 
 __all__ = ("load", "recognises")
 
@@ -28,6 +30,7 @@ _ROLES: dict[str, Role] = {
     "user": "user",
 }
 _MESSAGE_KEYS = frozenset(("role", "content"))
+_CALLS_STAND = "in the parts or the toolInvocations of the content"
 _CONTENT_KEYS = frozenset(("parts", "content", "text", "toolInvocations", "reasoning"))
 
 
@@ -87,12 +90,24 @@ def _message(value: Any, path: str, calls: Invocations) -> Message:
         raise expected(f"one of the roles {', '.join(sorted(_ROLES))}", role, join(path, "role"))
     content = message.get("content")
     metadata = others(message, _MESSAGE_KEYS)
+    if known == "assistant":
+        refuse_calls(metadata, path, _CALLS_STAND)
+        beside = message.get("parts")
+        for at, part in enumerate(beside if isinstance(beside, (list, tuple)) else ()):
+            if (found := as_mapping(part)) is not None and is_foreign_call(found):
+                raise expected(
+                    f"calls {_CALLS_STAND}", part, f"{path}.parts[{at}]", "these parts are in the manner of another format"
+                )
+    if message.get("tool_call_id") is not None:
+        problem = "a result with a tool_call_id is of OpenAI's format, and other messages here are of the reference's"
+        raise RecordingError(problem, path=path, hint="a record in two formats cannot be read whole; adapter= makes it one")
     if role != known:
         metadata = {**(metadata or {}), "role": role}
     path = join(path, "content")
     calls.begin(known)
     if content is None:
-        parts: list[Part] = []
+        said = message.get("text")
+        parts: list[Part] = [Text(said)] if isinstance(said, str) and said else []
     elif isinstance(content, str):
         parts = [Text(content)] if content else []
     elif isinstance(content, (list, tuple)):
@@ -103,6 +118,8 @@ def _message(value: Any, path: str, calls: Invocations) -> Message:
             raise expected("text, a list of parts, an object with parts, or null", content, path)
         parts = _object_content(found, path, calls)
         if rest := others(found, _CONTENT_KEYS | {"format"}):
+            if known == "assistant":
+                refuse_calls(rest, path, _CALLS_STAND)
             metadata = {**(metadata or {}), **rest}
     return Message(known, tuple(parts), None, metadata)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from quickchecks._run import Run
 from quickchecks.adapters._chat import ChatReader
+from quickchecks.adapters._record import unheard
 from quickchecks.adapters._shapes import as_mapping, expected
 
 __all__ = ("load", "recognises")
@@ -38,4 +39,4 @@ def load(value: Any) -> Run:
     reader = ChatReader("traj")
     reader.read(record.get("traj"))
     metadata = {key: item for key, item in record.items() if key != "traj"}
-    return Run(tuple(reader.messages), gaps=tuple(reader.gaps), metadata=metadata or None)
+    return Run(tuple(reader.messages), gaps=(*reader.gaps, *unheard(reader.messages)), metadata=metadata or None)

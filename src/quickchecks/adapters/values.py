@@ -71,7 +71,10 @@ def load_envelope(value: Mapping[str, Any]) -> Run:
         RecordingError: It is malformed.
     """
     if "messages" in value:
-        raise expected("a list of messages", value["messages"], "messages")
+        came = value["messages"]
+        as_text = isinstance(came, str) and came.lstrip()[:1] in ("[", "{")
+        hint = "it is JSON as text: --map messages=messages (in Python: map={'messages': 'messages'}) reads it" if as_text else ""
+        raise expected("a list of messages", came, "messages", hint)
     key = next(key for key in ANSWER_KEYS if key in value)
     answer = value[key]
     calls = value.get("tool_calls")
