@@ -200,7 +200,7 @@ def test_formats_and_gaps_are_counted() -> None:
     result = tallied([includes], [SUNNY, STRING, *(run("sunny", gaps=(gap,)) for gap in orphan)])
     assert result.formats == {"quickchecks": 4}
     assert [(gap.note, gap.runs, gap.first) for gap in result.gaps] == [
-        ("a result of … has no call", 2, "run 3"),
+        ("a result of a tool has no call", 2, "run 3"),
         ("a text does not show calls", 1, "run 2"),
     ]
 

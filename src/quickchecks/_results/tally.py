@@ -323,4 +323,5 @@ def _without_details(said: str) -> str:
 
 def _without_name(gap: Gap) -> str:
     """The note of a gap, which may name a tool or an agent, as it is for all of them."""
-    return gap.note.replace(gap.name, "a tool") if gap.name else gap.note
+    anyone = "an agent" if gap.kind in ("nested", "nested_possible") else "a tool"
+    return gap.note.replace(gap.name, anyone) if gap.name else gap.note
