@@ -17,6 +17,7 @@ __all__ = (
     "excerpt",
     "harmless",
     "listed",
+    "many",
     "name",
     "passage",
     "quoted",
@@ -156,3 +157,13 @@ def listed(items: Sequence[str], limit: int = 8, joint: str = ", ") -> str:
     if len(items) > limit:
         items = [*items[: limit - 1], "…", items[-1]]
     return joint.join([name(item) for item in items])
+
+
+def many(count: int, noun: str) -> str:
+    """Count something in words.
+
+    Example:
+        >>> many(1, "run"), many(1200, "run")
+        ('1 run', '1,200 runs')
+    """
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -374,6 +374,13 @@ class Run(Struct, frozen=True, dict=True, omit_defaults=True, tag_field="schema"
     format: str = "quickchecks"
     source: Source | None = None
 
+    def forget(self) -> None:
+        """Drop what was derived from the messages; it is derived again when somebody asks.
+
+        The texts that checks compare are as large as the run, so whoever keeps many runs drops them after scoring.
+        """
+        vars(self).clear()
+
     @property
     def history(self) -> tuple[Message, ...]:
         """The messages that were there before this run."""

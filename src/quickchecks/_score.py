@@ -23,6 +23,7 @@ __all__ = (
     "Evidence",
     "Explanation",
     "Outcome",
+    "RecordedScorer",
     "Score",
     "ScoreError",
     "ScoreRecord",
@@ -340,7 +341,9 @@ class ScoreRecord(Struct, frozen=True, gc=False, omit_defaults=True, tag_field="
         return _from_record(self)
 
 
-class _RecordedScorer(Struct, frozen=True, gc=False):
+class RecordedScorer(Struct, frozen=True, gc=False):
+    """What is known of the scorer of a score that was read back."""
+
     id: str
     identity: str
     why: str
@@ -348,7 +351,7 @@ class _RecordedScorer(Struct, frozen=True, gc=False):
 
 
 def _from_record(record: ScoreRecord) -> Score:
-    scorer = _RecordedScorer(record.id, record.scorer, record.why, record.version)
+    scorer = RecordedScorer(record.id, record.scorer, record.why, record.version)
     return Score(
         scorer,
         record.outcome,

@@ -27,10 +27,10 @@ MADE = [
 ]
 
 
-def test_the_vocabulary_is_the_eleven_checks_and_the_four_ways_to_combine_them() -> None:
+def test_the_vocabulary_is_the_eleven_checks_and_the_five_ways_to_combine_them() -> None:
     assert set(vocabulary()) == {
         *("includes", "excludes", "equals", "matches", "similarity", "called_tool", "did_not_call", "tool_order"),
-        *("max_tool_calls", "used_no_tools", "no_tool_errors", "all_of", "any_of", "none_of", "when"),
+        *("max_tool_calls", "used_no_tools", "no_tool_errors", "all_of", "any_of", "none_of", "when", "within"),
     }
 
 

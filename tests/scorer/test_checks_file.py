@@ -130,6 +130,29 @@ def test_a_leading_dollar_is_doubled() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expression", "mode"),
+    [
+        ("includes: $expected", "includes(from_item('expected'))", "gate"),
+        ("includes: '$expected'", "includes(from_item('expected'))", "gate"),
+        ("includes: $metadata.city", "includes(from_item('metadata.city'))", "gate"),
+        ("similarity: $expected", "similarity(from_item('expected'))", "watch"),
+        ("called_tool: {name: $metadata.tool, times: $metadata.times}", None, "gate"),
+        ("tool_order: $expected_trajectory", "tool_order(from_item('expected_trajectory'))", "gate"),
+        ("tool_order: [$input, b]", "tool_order([from_item('input'), 'b'])", "gate"),
+        ("not: {includes: $expected}", "~includes(from_item('expected'))", "gate"),
+        ("includes(from_item('expected'))", "includes(from_item('expected'))", "gate"),
+        ("within: {agent: a, scorer: {includes: $expected}}", "within('a', includes(from_item('expected')))", "gate"),
+        ("includes: $$expected", "includes('$expected')", "gate"),
+        ("includes: $price", "includes('$price')", "gate"),
+    ],
+)
+def test_for_items_a_dollar_stands_for_a_field_of_each(text: str, expression: str | None, mode: str) -> None:
+    found = parse_checks(f"checks:\n  - {text}", VOCABULARY, for_items=True).entries[0]
+    assert repr(found.scorer) == (expression or "called_tool(from_item('metadata.tool'), times=from_item('metadata.times'))")
+    assert found.mode == mode
+
+
+@pytest.mark.parametrize(
     ("text", "mode", "threshold"),
     [
         ("similarity: a b", "watch", None),
@@ -242,8 +265,11 @@ def test_what_makes_yaml_mean_something_else_than_it_says_is_refused(text: str, 
         ("not: {check: no_tool_errors, mode: gate}", "mode belongs to an entry of the list"),
         ("{}", "a check was expected, got an empty mapping"),
         ("''", "a check was expected, got nothing"),
-        ("includes: $expected", "$expected needs a dataset"),
+        ("includes: $expected", "this check needs the 'expected' of each item of a dataset"),
         ("includes: $metadata.city", "for the text itself write $$metadata.city"),
+        ("includes(from_item('expected'))", "recorded runs have no items"),
+        ("{check: {includes: a}, name: $expected}", "only an argument of a check can differ from item to item"),
+        ("includes: {expected: a, why: $expected}", "only an argument of a check can differ"),
         ("includes: {$includes: a}", "matchers inside arguments ($includes) cannot be used yet"),
         ("includes: {expected: {$includes: a}}", "matchers inside arguments"),
         ("includes: {expected: {a: b}}", "takes expected as a text, got a mapping"),

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from quickchecks import _render
 from quickchecks._scorer.catalogue import CheckDescription, ParameterDescription, Vocabulary, describe
+from quickchecks._scorer.from_item import deferrable, holds_fields
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks.errors import (
     CheckArgumentError,
@@ -149,8 +150,11 @@ def make(names: Names, check: CheckDescription, bound: Iterable[Bound], place: P
             positional.append(given.value)
         else:
             named[parameter.name] = given.value
+    function = names.vocabulary[check.name]
+    if any(map(holds_fields, (*positional, *named.values()))):
+        function = deferrable(function)  # so that a check of somebody else takes fields of items too
     try:
-        made = names.vocabulary[check.name](*positional, **named)
+        made = function(*positional, **named)
     except QuickchecksError as error:
         add_place(error, place)
         raise

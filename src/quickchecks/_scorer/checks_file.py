@@ -18,7 +18,7 @@ Scalars are texts, converted by the type of the parameter. What a file says twic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, NoReturn, get_args
 
@@ -28,13 +28,14 @@ from quickchecks import _render
 from quickchecks._scorer.binding import Given, Names, Place, add_place, bind, make
 from quickchecks._scorer.catalogue import CheckDescription, Vocabulary
 from quickchecks._scorer.expression import parse_at
+from quickchecks._scorer.from_item import item_fields
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._scorer.thresholds import Bounds
 from quickchecks._scorer.yaml_nodes import MAX_CHARACTERS, YamlList, YamlMapping, YamlNode, YamlScalar, read_yaml
 from quickchecks._scorer.yaml_values import argument, number, refuse_matchers, said, text
 from quickchecks.errors import CheckArgumentError, CheckSyntaxError, nearest_names
 
-__all__ = ("CheckEntry", "ChecksFile", "Mode", "WrittenMode", "load_checks_file", "parse_checks")
+__all__ = ("CheckEntry", "ChecksFile", "Mode", "WrittenMode", "load_checks_file", "parse_checks", "read_entries")
 
 #: What may be written as the mode of an entry.
 WrittenMode = Literal["gate", "watch", "shadow"]
@@ -75,13 +76,16 @@ class ChecksFile(Struct, frozen=True):
     file: str | None = None
 
 
-def load_checks_file(path: str | Path, vocabulary: Vocabulary, *, aliases: Mapping[str, str] | None = None) -> ChecksFile:
+def load_checks_file(
+    path: str | Path, vocabulary: Vocabulary, *, aliases: Mapping[str, str] | None = None, for_items: bool = False
+) -> ChecksFile:
     """Read a checks file.
 
     Args:
         path: The file.
         vocabulary: The functions that make checks, by name.
         aliases: Wrong names that people type, with the name here.
+        for_items: Whether the checks judge the items of a dataset, so that `$expected` stands for a field of each.
 
     Raises:
         CheckSyntaxError: The file cannot be opened or read; it says where and why.
@@ -103,11 +107,16 @@ def load_checks_file(path: str | Path, vocabulary: Vocabulary, *, aliases: Mappi
         else:
             line = data.count(b"\n", 0, error.start) + 1
             raise CheckSyntaxError(f"a checks file is UTF-8, this one is not: {error.reason}", file=file, line=line) from None
-    return parse_checks(content, vocabulary, aliases=aliases, file=file)
+    return parse_checks(content, vocabulary, aliases=aliases, file=file, for_items=for_items)
 
 
 def parse_checks(
-    content: str, vocabulary: Vocabulary, *, aliases: Mapping[str, str] | None = None, file: str | None = None
+    content: str,
+    vocabulary: Vocabulary,
+    *,
+    aliases: Mapping[str, str] | None = None,
+    file: str | None = None,
+    for_items: bool = False,
 ) -> ChecksFile:
     """Read the text of a checks file.
 
@@ -116,6 +125,7 @@ def parse_checks(
         vocabulary: The functions that make checks, by name.
         aliases: Wrong names that people type, with the name here.
         file: The file that it is from, for errors.
+        for_items: See `load_checks_file`.
 
     Raises:
         CheckSyntaxError: See `load_checks_file`; so are the others.
@@ -126,11 +136,32 @@ def parse_checks(
         >>> [(entry.scorer, entry.mode) for entry in found.entries]
         [(includes('sunny'), 'gate'), (no_tool_errors(), 'gate')]
     """
+    nodes = _entry_nodes(read_yaml(content, file), file)
+    return ChecksFile(read_entries(nodes, vocabulary, aliases=aliases, for_items=for_items), file)
+
+
+def read_entries(
+    nodes: Iterable[YamlNode], vocabulary: Vocabulary, *, aliases: Mapping[str, str] | None = None, for_items: bool = False
+) -> tuple[CheckEntry, ...]:
+    """Read the entries of a list of checks.
+
+    Args:
+        nodes: The entries.
+        vocabulary: The functions that make checks, by name.
+        aliases: Wrong names that people type, with the name here.
+        for_items: Whether the checks judge the items of a dataset, so that `$expected` stands for a field of each.
+
+    Raises:
+        CheckSyntaxError: See `load_checks_file`; so are the others.
+    """
     reader = _Reader(Names(vocabulary, aliases or {}))
     entries: list[CheckEntry] = []
     lines: dict[tuple[str, Bounds | None], int | None] = {}
-    for node in _entry_nodes(read_yaml(content, file), file):
+    for node in nodes:
         entry = reader.entry(node)
+        if not for_items and (fields := item_fields(entry.scorer)):
+            problem = f"this check needs the {fields[0]!r} of each item of a dataset, and recorded runs have no items"
+            raise node.place.error(problem, f"for the text itself write $${fields[0]}")
         key = (entry.scorer.identity, entry.threshold)
         if key in lines:
             identity = _render.capped(entry.scorer.identity, 80)
@@ -138,7 +169,7 @@ def parse_checks(
             raise node.place.error(problem, "leave one out, or give each a name of its own: {check: …, name: …}")
         lines[key] = entry.line
         entries.append(entry)
-    return ChecksFile(tuple(entries), file)
+    return tuple(entries)
 
 
 def _entry_nodes(root: YamlNode | None, file: str | None) -> tuple[YamlNode, ...]:

@@ -36,7 +36,7 @@ from quickchecks._scorer.definition import as_scorer, create_scorer
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks.errors import CheckArgumentError, ScorerDefinitionError
 
-__all__ = ("all_of", "any_of", "none_of", "when")
+__all__ = ("Combination", "all_of", "any_of", "combined", "none_of", "when")
 
 Rule = Literal["all_of", "any_of", "none_of", "when"]
 
@@ -187,14 +187,21 @@ def _combine(rule: Rule, checks: Sequence[object], name: str | None, why: str) -
         parts = _flattened("any_of", parts)
     sync = all(part.quick is not None for part in parts)
     empty = create_scorer(id=rule, description=f"{rule} of {len(parts)} scorers", name=name, why=why, explain=_explain)
-    if rule == "when" and parts[0].graded:
-        raise CheckArgumentError(
-            f"the condition of when() must pass or fail, and {parts[0].identity} is a number: give it a threshold"
-        )
-    # A part that passes or fails makes the whole a thing to assert: were it called graded, a failure would decide nothing.
-    graded = parts[1].graded if rule == "when" else all(part.graded for part in parts)
+    graded = _is_graded(rule, parts)
     empty = msgspec.structs.replace(empty, expression=Combination(rule, parts), graded=graded)
     return empty.generate_score(_Combiner(rule, parts, is_async=not sync))
+
+
+def _is_graded(rule: Rule, parts: Sequence[Scorer]) -> bool:
+    """Whether a combination is a number: only when all of it is, because else a part that fails would decide nothing."""
+    if rule != "when":
+        return all(part.graded for part in parts)
+    condition, check = parts
+    if condition.graded:
+        raise CheckArgumentError(
+            f"the condition of when() must pass or fail, and {condition.identity} is a number: give it a threshold"
+        )
+    return check.graded
 
 
 def _combinable(rule: Rule, part: Scorer) -> Scorer:
@@ -261,6 +268,11 @@ def _graded_or(scores: Sequence[Score], outcome: Outcome, choose: Callable[[list
 
 
 _RULES: dict[str, Callable[[Sequence[Score]], Judged]] = {"all_of": _all, "any_of": _any, "none_of": _none}
+
+
+def combined(rule: str, scores: Sequence[Score]) -> Judged:
+    """Combine scores by the rule of `all_of`, `any_of` or `none_of`."""
+    return _RULES[rule](scores)
 
 
 def _conditional(condition: Score, judge: Callable[[], Score] | None) -> Judged:

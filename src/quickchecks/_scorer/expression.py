@@ -13,6 +13,7 @@ from typing import NoReturn
 from quickchecks import _render
 from quickchecks._scorer.binding import Given, Names, Place, bind, make
 from quickchecks._scorer.catalogue import CheckDescription, ParameterDescription, Vocabulary
+from quickchecks._scorer.from_item import FromItem, from_item
 from quickchecks._scorer.grammar import quoted_call, read
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._scorer.tree import Call, Dict, Joined, List, Literal, Misread, Negated, Node, Word
@@ -22,6 +23,9 @@ __all__ = ("MAX_LENGTH", "parse", "parse_at")
 
 #: Longer expressions are refused; a person writes a few hundred characters.
 MAX_LENGTH = 10_000
+
+#: What stands for a field of each item among the arguments of a check.
+FROM_ITEM = "from_item"
 
 _MISSPELT_CONSTANTS = {"true": "True", "false": "False", "null": "None", "none": "None"}
 
@@ -105,6 +109,9 @@ class _Builder:
 
     def call(self, node: Call) -> Scorer:
         place = self.place(node.start)
+        if node.name == FROM_ITEM and FROM_ITEM not in self.names.vocabulary:
+            problem = "a check was expected, and from_item() is no check but the argument of one"
+            raise Misread(node.start, problem, "write includes(from_item('expected'))")
         check = self.names.describe(node.name, place)
         positional = [Given(argument, self.place(argument.start)) for argument in node.positional]
         named = {name: Given(argument, self.place(argument.start)) for name, argument in node.named.items()}
@@ -116,6 +123,8 @@ class _Builder:
 
     def argument(self, check: CheckDescription, call: Call, parameter: ParameterDescription, node: Node) -> object:
         """The value for a parameter: only the parameter can say whether a bare word is a check."""
+        if isinstance(node, Call) and node.name == FROM_ITEM and not self._takes_only_checks(parameter):
+            return self.field(node)
         named = isinstance(node, Word) and node.name in self.names.vocabulary
         is_check = named or isinstance(node, (Call, Joined, Negated))
         if parameter.takes("any") and is_check:
@@ -137,12 +146,25 @@ class _Builder:
             return tuple(items) if node.is_tuple else items
         if isinstance(node, Dict):
             return {key: self.value(item, call, "a dict holds values") for key, item in node.items}
+        if isinstance(node, Call) and node.name == FROM_ITEM:
+            return self.field(node)
         if isinstance(node, Word):
             self.without_quotes(node, call)
         if isinstance(node, Call) and node.name not in self.names.vocabulary:
             hint = f"if that is a name, write it in quotes: {node.name!r}"
             raise Misread(node.start, f"{wanted}, got a call of {node.name}", hint)
         raise Misread(node.start, f"{wanted}, got a check")
+
+    def field(self, node: Call) -> FromItem:
+        """The field of each item that `from_item('expected')` stands for."""
+        given = [*node.positional, *(value for name, value in node.named.items() if name == "field")]
+        field = given[0] if len(given) == 1 and len(node.named) + len(node.positional) == 1 else None
+        if not isinstance(field, Literal) or not isinstance(field.value, str) or not field.value:
+            raise Misread(node.start, "from_item() takes the name of a field of the item", "write from_item('expected')")
+        return from_item(field.value)
+
+    def _takes_only_checks(self, parameter: ParameterDescription) -> bool:
+        return all(kind.name in ("check", "none") for kind in parameter.kinds)
 
     def without_quotes(self, node: Word, call: Call) -> NoReturn:
         constant = _MISSPELT_CONSTANTS.get(node.name.lower())

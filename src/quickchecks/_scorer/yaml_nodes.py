@@ -87,12 +87,13 @@ class YamlMapping(YamlNode, frozen=True):
         return [name.text for name, _ in self.items]
 
 
-def read_yaml(text: str, file: str | None = None) -> YamlNode | None:
+def read_yaml(text: str, file: str | None = None, *, kind: str = "a checks file") -> YamlNode | None:
     """Read a YAML text.
 
     Args:
         text: The text.
         file: Its file, for errors.
+        kind: What it is, for errors.
 
     Returns:
         The tree; None for a text without content.
@@ -103,9 +104,9 @@ def read_yaml(text: str, file: str | None = None) -> YamlNode | None:
     import yaml
 
     if len(text) > MAX_CHARACTERS:
-        problem = f"a checks file has at most {MAX_CHARACTERS:,} characters, this one has {len(text):,}"
+        problem = f"{kind} has at most {MAX_CHARACTERS:,} characters, this one has {len(text):,}"
         raise CheckSyntaxError(problem, file=file)
-    reader = _Reader(text.removeprefix("\ufeff"), file)
+    reader = _Reader(text.removeprefix("\ufeff"), file, kind)
     try:
         return reader.document(yaml.parse(reader.text, Loader=yaml.BaseLoader))
     except yaml.YAMLError as error:
@@ -121,9 +122,10 @@ class _Mark(Protocol):
 
 
 class _Reader:
-    def __init__(self, text: str, file: str | None) -> None:
+    def __init__(self, text: str, file: str | None, kind: str) -> None:
         self.text = text
         self.file = file
+        self.kind = kind
         self.depth = 0
 
     def place(self, mark: _Mark | None) -> Place:
@@ -140,7 +142,7 @@ class _Reader:
                 documents += 1
                 if documents > 1:
                     raise self.place(event.start_mark).error(
-                        "a second document begins here; a checks file has one", "leave out the ---"
+                        f"a second document begins here; {self.kind} has one", "leave out the ---"
                     )
             elif isinstance(event, NodeEvent):
                 found = self.node(event, events)
@@ -154,15 +156,15 @@ class _Reader:
         place = self.place(event.start_mark)
         if isinstance(event, AliasEvent):
             raise place.error(
-                f"an alias (*{event.anchor}) cannot stand in a checks file", "write the check again, or put the text in quotes"
+                f"an alias (*{event.anchor}) cannot stand in {self.kind}", "write the check again, or put the text in quotes"
             )
         if event.anchor is not None:
-            raise place.error(f"an anchor (&{event.anchor}) cannot stand in a checks file", "put the text in quotes")
+            raise place.error(f"an anchor (&{event.anchor}) cannot stand in {self.kind}", "put the text in quotes")
         assert isinstance(event, (ScalarEvent, MappingStartEvent, SequenceStartEvent))
         if event.tag is not None:
             tag = _render.capped(str(event.tag), 40)
             raise place.error(
-                f"a tag ({tag}) cannot stand in a checks file", "put the text in quotes; the opposite of a check is {not: …}"
+                f"a tag ({tag}) cannot stand in {self.kind}", "put the text in quotes; the opposite of a check is {not: …}"
             )
         if isinstance(event, ScalarEvent):
             return self.scalar(event, place)
@@ -191,7 +193,7 @@ class _Reader:
             if not isinstance(key, YamlScalar):
                 raise key.place.error("a key must be a text, not a list or a mapping", "put braces in a text in quotes")
             if key.text == "<<" and key.plain:
-                raise key.place.error("a merge key (<<) cannot stand in a checks file", "write the keys again")
+                raise key.place.error(f"a merge key (<<) cannot stand in {self.kind}", "write the keys again")
             shown = _render.quoted(key.text, 40)
             if key.text in lines:
                 raise key.place.error(f"the key {shown} stands here a second time, after line {lines[key.text]}")

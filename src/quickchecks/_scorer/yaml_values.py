@@ -10,29 +10,17 @@ from collections.abc import Callable, Sequence
 
 from quickchecks import _render
 from quickchecks._scorer.catalogue import CheckDescription, ParameterDescription, ValueKind
+from quickchecks._scorer.from_item import FromItem
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._scorer.yaml_nodes import YamlList, YamlMapping, YamlNode, YamlScalar
 
-__all__ = ("TRUTHS", "argument", "number", "refuse_matchers", "said", "text")
+__all__ = ("TRUTHS", "argument", "item_field", "number", "refuse_matchers", "said", "text")
 
 #: The words for True and False, in any case.
 TRUTHS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
 
 #: The fields of a dataset's item, which `$expected` and its like stand for.
-ITEM_FIELDS = (
-    "context",
-    "expected",
-    "expected_trajectory",
-    "id",
-    "input",
-    "inputs",
-    "item",
-    "metadata",
-    "output",
-    "run",
-    "tool_mocks",
-    "turns",
-)
+ITEM_FIELDS = ("context", "expected", "expected_trajectory", "id", "input", "inputs", "metadata", "output", "tool_mocks")
 _FIELD = re.compile(rf"\$({'|'.join(ITEM_FIELDS)})(?:\.\w+)*")
 _INT = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -54,6 +42,8 @@ def argument(
     """
     if parameter.takes("check"):
         return check_of(node)
+    if parameter.name in ("name", "why") and isinstance(node, YamlScalar):
+        text(node)  # an identity is the same for every item, so that a field is refused
     found, value = _converted(parameter.kinds, node)
     if found:
         return value
@@ -65,13 +55,17 @@ def text(node: YamlScalar) -> str:
     """The text of a scalar; a leading `$$` stands for `$`.
 
     Raises:
-        CheckSyntaxError: It stands for a field of an item.
+        CheckSyntaxError: It stands for a field of an item, which only an argument of a check may.
     """
-    field = _FIELD.fullmatch(node.text)
-    if field:
-        problem = f"{node.text} needs a dataset: it stands for a field of each item, and recorded runs have no items"
+    if _FIELD.fullmatch(node.text):
+        problem = f"{node.text} stands for a field of each item, and only an argument of a check can differ from item to item"
         raise node.place.error(problem, f"for the text itself write ${node.text}")
     return node.text[1:] if node.text.startswith("$$") else node.text
+
+
+def item_field(node: YamlNode) -> FromItem | None:
+    """What `$expected`, or `$metadata.city`, stands for; None for everything else."""
+    return FromItem(node.text[1:]) if isinstance(node, YamlScalar) and _FIELD.fullmatch(node.text) else None
 
 
 def refuse_matchers(node: YamlMapping) -> None:
@@ -102,6 +96,9 @@ def said(node: YamlNode) -> str:
 
 def _converted(kinds: Sequence[ValueKind], node: YamlNode) -> tuple[bool, object]:
     """Whether one of the kinds can be read from a node, and what it is; the kinds are tried in order."""
+    field = item_field(node)
+    if field is not None:
+        return True, field
     if isinstance(node, YamlScalar) and not node.plain:
         kinds = sorted(kinds, key=lambda kind: kind.name not in ("text", "choice"))  # quotes say that it is a text
     for kind in kinds:

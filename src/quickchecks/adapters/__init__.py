@@ -18,8 +18,9 @@ The first sentence of its docstring describes it. Other distributions add format
 
 from __future__ import annotations
 
+from quickchecks.adapters._files import stored_values
 from quickchecks.adapters._load import as_run, load_run, load_runs, read
 from quickchecks.adapters._mapping import MAP_KEYS
 from quickchecks.adapters._registry import Format, formats, recognise
 
-__all__ = ("MAP_KEYS", "Format", "as_run", "formats", "load_run", "load_runs", "read", "recognise")
+__all__ = ("MAP_KEYS", "Format", "as_run", "formats", "load_run", "load_runs", "read", "recognise", "stored_values")

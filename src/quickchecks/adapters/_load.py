@@ -14,6 +14,7 @@ from quickchecks.adapters._notices import notice
 from quickchecks.adapters._recipe import Adapter, PartOfRun, Recipe
 from quickchecks.adapters._registry import recognise
 from quickchecks.adapters._shapes import described
+from quickchecks.adapters.values import load as load_answer
 from quickchecks.errors import RecordingError
 
 __all__ = ("as_run", "load_run", "load_runs", "read")
@@ -168,7 +169,11 @@ def as_run(value: Any) -> Run:
     Raises:
         RecordingError: The value is malformed, of no known shape, or holds several runs.
     """
-    return value if isinstance(value, Run) else load_run(value)
+    if isinstance(value, Run):
+        return value
+    if type(value) is str:  # by far the most common answer; there is nothing to recognise
+        return replace(load_answer(value), format="values")
+    return load_run(value)
 
 
 def _several(source: Any, format: str | None) -> Iterable[Any]:

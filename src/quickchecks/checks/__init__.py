@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 
 from quickchecks._scorer.compose import all_of, any_of, none_of, when
 from quickchecks._scorer.pipeline import Scorer
+from quickchecks._scorer.within import within
 from quickchecks.checks import text, tools
 from quickchecks.checks.text import *  # noqa: F403 - made safe by __all__, which a test holds
 from quickchecks.checks.tools import *  # noqa: F403
 from quickchecks.errors import nearest_names
 
-__all__ = ["all_of", "any_of", "none_of", "when"]
+__all__ = ["all_of", "any_of", "none_of", "when", "within"]
 __all__ += text.__all__
 __all__ += tools.__all__
 

@@ -21,6 +21,7 @@ from quickchecks import _render
 from quickchecks._cached import cached
 from quickchecks._run import OutputText, Run, TextSpan, Where
 from quickchecks._score import Abstention, Explanation, Score, no_evidence
+from quickchecks._scorer.from_item import FromItem, deferrable
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._text import code_point, composed, folded, original_span, without_white_space
 from quickchecks.checks import _arguments
@@ -33,8 +34,9 @@ __all__ = ("equals", "excludes", "includes", "matches", "similarity")
 _MOST_PLACES = 5
 
 
+@deferrable
 def includes(
-    expected: str,
+    expected: str | FromItem,
     *,
     ignore_case: bool = True,
     where: Where = "all",
@@ -61,14 +63,15 @@ def includes(
         >>> print(checks.includes("Brooklyn").score("It is sunny in Brookline today.").reason)
         "Brooklyn" is not in the answer; the nearest is "Brookline" (at 15, likeness 0.82)
     """
-    _arguments.text("includes", "expected", expected, "includes('Brooklyn')")
+    expected = _arguments.text("includes", "expected", expected, "includes('Brooklyn')")
     judgement = _Includes(expected, _arguments.flag("includes", "ignore_case", ignore_case), _arguments.where("includes", where))
     name, why = _arguments.check_name("includes", name, why)
     return build(includes, judgement, (expected,), name=name, why=why, ignore_case=ignore_case, where=where)
 
 
+@deferrable
 def excludes(
-    unwanted: str,
+    unwanted: str | FromItem,
     *,
     ignore_case: bool = True,
     where: Where = "all",
@@ -95,14 +98,15 @@ def excludes(
         >>> print(checks.excludes("sorry").score("I am sorry, I cannot.").reason)
         "sorry" is in the answer, at 5: "I am sorry, I cannot."
     """
-    _arguments.text("excludes", "unwanted", unwanted, "excludes('sorry')")
+    unwanted = _arguments.text("excludes", "unwanted", unwanted, "excludes('sorry')")
     judgement = _Excludes(unwanted, _arguments.flag("excludes", "ignore_case", ignore_case), _arguments.where("excludes", where))
     name, why = _arguments.check_name("excludes", name, why)
     return build(excludes, judgement, (unwanted,), name=name, why=why, ignore_case=ignore_case, where=where)
 
 
+@deferrable
 def equals(
-    expected: str,
+    expected: str | FromItem,
     *,
     ignore_case: bool = True,
     where: Where = "all",
@@ -129,14 +133,15 @@ def equals(
         >>> print(checks.equals("42").score("43").reason)
         the answer is "43", expected "42"; they differ from 1 on: "3", expected "2"
     """
-    _arguments.text("equals", "expected", expected, "equals('42')", may_be_empty=True)
+    expected = _arguments.text("equals", "expected", expected, "equals('42')", may_be_empty=True)
     judgement = _Equals(expected, _arguments.flag("equals", "ignore_case", ignore_case), _arguments.where("equals", where))
     name, why = _arguments.check_name("equals", name, why)
     return build(equals, judgement, (expected,), name=name, why=why, ignore_case=ignore_case, where=where)
 
 
+@deferrable
 def matches(
-    pattern: str | re.Pattern[str],
+    pattern: str | re.Pattern[str] | FromItem,
     *,
     exact: bool = False,
     where: Where = "all",
@@ -172,10 +177,11 @@ def matches(
     return build(matches, judgement, (written,), name=name, why=why, exact=exact, where=where)
 
 
+@deferrable
 def similarity(
-    expected: str,
+    expected: str | FromItem,
     *,
-    threshold: float | None = None,
+    threshold: float | FromItem | None = None,
     ignore_case: bool = True,
     where: Where = "all",
     name: str | None = None,
@@ -204,7 +210,7 @@ def similarity(
         >>> print(round(checks.similarity("night").score("nacht").value, 2))
         0.25
     """
-    _arguments.text("similarity", "expected", expected, "similarity('It is sunny.')")
+    expected = _arguments.text("similarity", "expected", expected, "similarity('It is sunny.')")
     if threshold is not None:
         threshold = _arguments.share("similarity", "threshold", threshold)
     judgement = _Similarity.of(

@@ -21,6 +21,7 @@ from typing import ClassVar
 from quickchecks import _render
 from quickchecks._run import CallSite, Failure, Gap, GapKind, Run, ToolCall, ToolResult
 from quickchecks._score import Abstention, CallRef, Explanation, Score, no_evidence, not_applicable
+from quickchecks._scorer.from_item import FromItem, deferrable
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._text import composed
 from quickchecks.checks import _arguments
@@ -37,8 +38,9 @@ _MOST_NAMES = 1000
 _LONGEST_NAME = 100
 
 
+@deferrable
 def called_tool(
-    tool: str, *, times: int = 1, agent: str | None = None, name: str | None = None, why: str | None = None
+    tool: str | FromItem, *, times: int | FromItem = 1, agent: str | None = None, name: str | None = None, why: str | None = None
 ) -> Scorer:
     """Passes when the agent called a tool, at least a number of times.
 
@@ -70,7 +72,8 @@ def called_tool(
     return build(called_tool, judgement, (tool,), name=name, why=why, times=times, agent=agent)
 
 
-def did_not_call(tool: str, *, agent: str | None = None, name: str | None = None, why: str | None = None) -> Scorer:
+@deferrable
+def did_not_call(tool: str | FromItem, *, agent: str | None = None, name: str | None = None, why: str | None = None) -> Scorer:
     """Passes when the agent never called a tool.
 
     Args:
@@ -96,7 +99,10 @@ def did_not_call(tool: str, *, agent: str | None = None, name: str | None = None
     return build(did_not_call, judgement, (tool,), name=name, why=why, agent=agent)
 
 
-def tool_order(names: Sequence[str], *, agent: str | None = None, name: str | None = None, why: str | None = None) -> Scorer:
+@deferrable
+def tool_order(
+    names: Sequence[str] | FromItem, *, agent: str | None = None, name: str | None = None, why: str | None = None
+) -> Scorer:
     """Passes when tools were called in this order; other calls may lie between.
 
     Args:
@@ -123,7 +129,8 @@ def tool_order(names: Sequence[str], *, agent: str | None = None, name: str | No
     return build(tool_order, judgement, (list(tools),), name=name, why=why, agent=agent)
 
 
-def max_tool_calls(n: int, *, agent: str | None = None, name: str | None = None, why: str | None = None) -> Scorer:
+@deferrable
+def max_tool_calls(n: int | FromItem, *, agent: str | None = None, name: str | None = None, why: str | None = None) -> Scorer:
     """Passes when the agent made at most a number of tool calls.
 
     Args:
@@ -149,6 +156,7 @@ def max_tool_calls(n: int, *, agent: str | None = None, name: str | None = None,
     return build(max_tool_calls, judgement, (n,), name=name, why=why, agent=agent)
 
 
+@deferrable
 def used_no_tools(*, agent: str | None = None, name: str | None = None, why: str | None = None) -> Scorer:
     """Passes when the agent called no tool at all.
 
@@ -170,6 +178,7 @@ def used_no_tools(*, agent: str | None = None, name: str | None = None, why: str
     return build(used_no_tools, judgement, name=name, why=why, agent=agent)
 
 
+@deferrable
 def no_tool_errors(
     *,
     text_errors: bool | str | re.Pattern[str] = True,
@@ -374,13 +383,13 @@ class _MaxToolCalls(_CallJudgement, frozen=True):
         if run.gap_kinds:
             orphans = self.orphans(run)
             if orphans and count + len(orphans) > self.n:
-                return no_evidence(_orphan_reason(orphans, f"there may be more than {_many(count, 'call')}"))
+                return no_evidence(_orphan_reason(orphans, f"there may be more than {_render.many(count, 'call')}"))
             unseen = self.unseen(run)
         return unseen or (self.nobody(run) if self.agent else None) or True
 
     def explain(self, run: Run, score: Score) -> Explanation:
         sites = self.sites(run)
-        count = _many(len(sites), "call")
+        count = _render.many(len(sites), "call")
         calls = f"; calls: {_chain(sites)}" if sites else ""
         if score.passed and not sites:
             return Explanation(f"no tool was called{self.whose()}{self.gap_note(run)}")
@@ -442,7 +451,9 @@ class _NoToolErrors(_CallJudgement, frozen=True):
         if score.passed:
             if not sites:
                 return Explanation(f"no tool was called{self.whose()}, so none failed{self.gap_note(run)}")
-            return Explanation(f"none of {_many(len(sites), 'call')} failed: {_chain(sites)}{self.gap_note(run)}", _refs(sites))
+            return Explanation(
+                f"none of {_render.many(len(sites), 'call')} failed: {_chain(sites)}{self.gap_note(run)}", _refs(sites)
+            )
         failures = self.failures(run)
         share = max(80, 420 // max(len(failures), 1))
         told = [_render.capped(_failed(site, failure, len(run.call_sites)), share) for site, failure in failures[:6]]
@@ -480,10 +491,6 @@ def _chain(sites: Sequence[CallSite]) -> str:
 
 def _refs(sites: Sequence[CallSite]) -> tuple[CallRef, ...]:
     return tuple(CallRef.to(site) for site in sites[:_MOST_PLACES])
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _near(tool: str, names: Sequence[str]) -> str:
