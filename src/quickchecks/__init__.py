@@ -19,19 +19,30 @@ if TYPE_CHECKING:
     from importlib.metadata import version
 
     from quickchecks import checks, errors, testing
-    from quickchecks._evals import ScoredRun, score_runs
+    from quickchecks._evals import ScoredRun, run_evals, run_evals_sync, score_runs
+    from quickchecks._gates import Gate, Threshold
+    from quickchecks._items import Item, Turn
+    from quickchecks._results.comparison import compare_results
+    from quickchecks._results.evaluation import EvalResult, ItemResult
+    from quickchecks._results.saved import load_result
     from quickchecks._run import Message, Reasoning, Run, Source, Text, ToolCall, ToolError, Usage
     from quickchecks._score import Score, no_evidence, not_applicable, not_scorable
     from quickchecks._scorer.compose import all_of, any_of, none_of, when
     from quickchecks._scorer.definition import create_scorer, scorer
     from quickchecks._scorer.filters import filter_run
+    from quickchecks._scorer.from_item import from_item
     from quickchecks._scorer.pipeline import Scorer
     from quickchecks._scorer.prompts import Judge, Prompt
+    from quickchecks._scorer.within import within
     from quickchecks.adapters import load_run, load_runs
 
     __version__ = version("quickchecks")
 
 __all__ = [
+    "EvalResult",
+    "Gate",
+    "Item",
+    "ItemResult",
     "Judge",
     "Message",
     "Prompt",
@@ -42,38 +53,53 @@ __all__ = [
     "Scorer",
     "Source",
     "Text",
+    "Threshold",
     "ToolCall",
     "ToolError",
+    "Turn",
     "Usage",
     "__version__",
     "all_of",
     "any_of",
     "checks",
+    "compare_results",
     "create_scorer",
     "errors",
     "filter_run",
+    "from_item",
+    "load_result",
     "load_run",
     "load_runs",
     "no_evidence",
     "none_of",
     "not_applicable",
     "not_scorable",
+    "run_evals",
+    "run_evals_sync",
     "score_runs",
     "scorer",
     "testing",
     "when",
+    "within",
 ]
 
 #: The module that holds each name; a public name that stands nowhere here is a module itself.
 _NAMES_IN = {
-    "_evals": ("ScoredRun", "score_runs"),
+    "_evals": ("ScoredRun", "run_evals", "run_evals_sync", "score_runs"),
+    "_gates": ("Gate", "Threshold"),
+    "_items": ("Item", "Turn"),
+    "_results.comparison": ("compare_results",),
+    "_results.evaluation": ("EvalResult", "ItemResult"),
+    "_results.saved": ("load_result",),
     "_run": ("Message", "Reasoning", "Run", "Source", "Text", "ToolCall", "ToolError", "Usage"),
     "_score": ("Score", "no_evidence", "not_applicable", "not_scorable"),
     "_scorer.compose": ("all_of", "any_of", "none_of", "when"),
     "_scorer.definition": ("create_scorer", "scorer"),
     "_scorer.filters": ("filter_run",),
+    "_scorer.from_item": ("from_item",),
     "_scorer.pipeline": ("Scorer",),
     "_scorer.prompts": ("Judge", "Prompt"),
+    "_scorer.within": ("within",),
     "adapters": ("load_run", "load_runs"),
 }
 

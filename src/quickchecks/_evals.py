@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
-from typing import Literal
+from typing import Literal, Unpack
 
 from msgspec import Struct
 
 from quickchecks import adapters
+from quickchecks._evaluation import EvalOptions, Evaluation, Options
+from quickchecks._results.evaluation import EvalResult
 from quickchecks._run import Run, Source
 from quickchecks._score import Score
 from quickchecks._scorer.definition import as_scorer
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks.errors import RecordingError, ScorerDefinitionError
 
-__all__ = ("ScoredRun", "score_runs")
+__all__ = ("ScoredRun", "run_evals", "run_evals_sync", "score_runs")
 
 
 class ScoredRun(Struct, frozen=True):
@@ -106,3 +108,78 @@ def distinct(scorers: Iterable[Scorer]) -> tuple[Scorer, ...]:
     if not found:
         raise ScorerDefinitionError("there is nothing to score with: give at least one scorer, such as checks.no_tool_errors()")
     return tuple(found.values())
+
+
+async def run_evals(
+    data: str | PathLike[str] | Iterable[object],
+    target: Callable[..., object] | None = None,
+    scorers: Iterable[object] = (),
+    gates: Iterable[object] = (),
+    **options: Unpack[EvalOptions],
+) -> EvalResult:
+    """Run a dataset through a target and score what it answers.
+
+    Args:
+        data: Items: mappings with an `input` (or `inputs`, or `turns`), `Item`s, or bare inputs; or a file of them. An item
+            that brings its recorded `output` or `run` is not asked.
+        target: Any callable that takes the input, synchronous or not, and returns anything an adapter knows. One that
+            takes `history` or `session` gets them.
+        scorers: What is measured: scorers, plain functions, `Threshold`s.
+        gates: What must pass on every item: scorers, plain functions, `Gate`s.
+        options: concurrency (8), timeout (seconds for each item), retries (0), retry_timeouts (False), repetitions (1),
+            max_errors (0), on_item_complete (a function called with each ItemResult), on_error ("record" or "raise"),
+            progress (a bar: None shows it on a terminal), record (a file that keeps every run), name, target_options.
+
+    Returns:
+        The result, with every item, and a verdict when something is asserted.
+
+    Raises:
+        ItemError: The items cannot be understood.
+        ScorerDefinitionError: There is nothing to score with, or two scorers have the same identity.
+        TargetError: The target cannot be called with an input.
+        SettingsError: An option makes no sense.
+
+    Example:
+        >>> import asyncio
+        >>> from quickchecks import checks, run_evals
+        >>> result = asyncio.run(run_evals(["Hello"], lambda text: text + "!", gates=[checks.includes("hello")]))
+        >>> result.verdict
+        'passed'
+    """
+    return await Evaluation(data, target, scorers, gates, Options(**options)).run()
+
+
+def run_evals_sync(
+    data: str | PathLike[str] | Iterable[object],
+    target: Callable[..., object] | None = None,
+    scorers: Iterable[object] = (),
+    gates: Iterable[object] = (),
+    **options: Unpack[EvalOptions],
+) -> EvalResult:
+    """`run_evals` for code without an event loop; it also works inside a running one, as in a notebook.
+
+    All evaluations of a program share one event loop in a thread, so that clients of models can be shared too. A timeout
+    ends any target, also one that blocks that loop. Ctrl-C gives the result of what was finished, marked interrupted.
+
+    Args:
+        data: As for `run_evals`.
+        target: As for `run_evals`.
+        scorers: As for `run_evals`.
+        gates: As for `run_evals`.
+        options: As for `run_evals`.
+
+    Returns:
+        The result.
+
+    Raises:
+        ItemError: The items cannot be understood.
+        ScorerDefinitionError: There is nothing to score with, or two scorers have the same identity.
+        TargetError: The target cannot be called with an input.
+        SettingsError: An option makes no sense.
+
+    Example:
+        >>> from quickchecks import checks, run_evals_sync
+        >>> print(run_evals_sync(["Hello"], lambda text: text + "!", [checks.includes("hello")]).scores)
+        {"includes('hello')": 1.0}
+    """
+    return Evaluation(data, target, scorers, gates, Options(**options)).run_elsewhere()

@@ -7,8 +7,13 @@
     │   └── CheckArgumentTypeError   the argument is of the wrong type (also a TypeError)
     ├── CheckSyntaxError        a check written as text, or a checks file, cannot be read (also a ValueError)
     ├── UnknownNameError        no check, format or report has this name (also a LookupError)
+    │   └── UnknownScoreError   a result has no such score (also a KeyError)
     ├── ScorerDefinitionError   create_scorer or @scorer was used wrongly (also a ValueError)
     ├── ScorerError             a step of a scorer raised while scoring; kept on the score
+    ├── ItemError               the items of a dataset cannot be understood (also a ValueError)
+    ├── TargetError             what should be evaluated cannot be called (also a TypeError)
+    ├── SettingsError           an option of an evaluation makes no sense (also a ValueError)
+    ├── EvalFailed              an evaluation did not pass (also an AssertionError)
     ├── NoVerdictError          a score that is neither passed nor failed was used as a bool (also a TypeError)
     └── MissingExtraError       an optional dependency is not installed (also an ImportError)
 
@@ -23,14 +28,19 @@ __all__ = (
     "CheckArgumentError",
     "CheckArgumentTypeError",
     "CheckSyntaxError",
+    "EvalFailed",
+    "ItemError",
     "MissingExtraError",
     "NoVerdictError",
     "QuickchecksError",
     "RecordingError",
     "ScorerDefinitionError",
     "ScorerError",
+    "SettingsError",
+    "TargetError",
     "UnknownFormatError",
     "UnknownNameError",
+    "UnknownScoreError",
 )
 
 
@@ -151,6 +161,10 @@ class UnknownNameError(QuickchecksError, LookupError):
         return f"{text}: {self.hint}" if self.hint else text
 
 
+class UnknownScoreError(UnknownNameError, KeyError):
+    """A result has no score of this name, or several scorers have it."""
+
+
 class ScorerDefinitionError(QuickchecksError, ValueError):
     """create_scorer or @scorer was used in a way that can never score."""
 
@@ -180,6 +194,22 @@ class ScorerError(QuickchecksError):
         self.failed_step = failed_step
         self.completed_steps = completed_steps
         self.results = dict(results or {})
+
+
+class ItemError(QuickchecksError, ValueError):
+    """The items of a dataset cannot be understood: none, two of one id, or one that asks nothing."""
+
+
+class TargetError(QuickchecksError, TypeError):
+    """What should be evaluated cannot be called with an input."""
+
+
+class SettingsError(QuickchecksError, ValueError):
+    """An option of an evaluation makes no sense."""
+
+
+class EvalFailed(QuickchecksError, AssertionError):
+    """An evaluation did not pass; the message explains why."""
 
 
 class NoVerdictError(QuickchecksError, TypeError):

@@ -16,6 +16,9 @@ check = checks.includes("sunny", ignore_case=False, name="weather", why="the use
 assert_type(check, Scorer)
 assert_type(check & checks.called_tool("get_weather", times=2) | ~checks.used_no_tools(), Scorer)
 assert_type(quickchecks.all_of(check, checks.no_tool_errors()), Scorer)
+assert_type(checks.includes(quickchecks.from_item("expected"), where="final"), Scorer)
+assert_type(checks.called_tool(quickchecks.from_item("tool"), times=quickchecks.from_item("times")), Scorer)
+assert_type(quickchecks.within("billing", check), Scorer)
 assert_type(quickchecks.when(checks.called_tool("refund"), check), Scorer)
 checks.includes(["sunny", "warm"])  # type: ignore[arg-type]
 checks.called_tool("search", 2)  # type: ignore[call-arg]

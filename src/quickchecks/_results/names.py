@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from quickchecks._results.result import many
+from quickchecks._render import many
 from quickchecks._run import Run, ToolCall
 from quickchecks._scorer.compose import Combination
 from quickchecks._scorer.pipeline import Scorer
@@ -28,16 +28,25 @@ class NamesInRuns:
         self._agents = list(dict.fromkeys(agent for _, agent in named if agent is not None))
         self._tool_runs: dict[str, int] = {}
         self._agent_runs: dict[str, int] = {}
+        self._with_calls = False
 
     def add(self, run: Run) -> None:
         """Count a run."""
+        self._with_calls = self._with_calls or not run.gaps or "calls" not in run.gap_kinds
         if self._tools:
             _count(set(run.tool_names), self._tool_runs)
         if self._agents:
             _count(_agents_in(run), self._agent_runs)
 
+    @property
+    def wanted(self) -> bool:
+        """Whether any check asks about a name, so that there is something to count."""
+        return bool(self._tools or self._agents)
+
     def warnings(self) -> tuple[str, ...]:
-        """What to say about the names that no run has."""
+        """What to say about the names that no run has; nothing where no run shows its calls."""
+        if not self._with_calls:
+            return ()
         return (
             *_missing(self._tools, self._tool_runs, "no run here ever called {}", ", or any other tool"),
             *_missing(self._agents, self._agent_runs, "no run here has an agent called {}", ", or names any agent"),

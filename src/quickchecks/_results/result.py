@@ -11,6 +11,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from quickchecks._render import many
 from quickchecks._results.flips import Comparison
 from quickchecks._scorer.checks_file import Mode
 from quickchecks._scorer.thresholds import Bounds
@@ -24,6 +25,7 @@ __all__ = (
     "RunsResult",
     "ScorerSummary",
     "Verdict",
+    "many",
     "verdict_of",
 )
 
@@ -259,13 +261,3 @@ def _undecided(one: ScorerSummary, runs: int) -> str:
 def _joined(sentences: Sequence[str]) -> str:
     more = f" (and {len(sentences) - 2} more)" if len(sentences) > 2 else ""
     return "; ".join(sentences[:2]) + more
-
-
-def many(count: int, noun: str) -> str:
-    """Count something in words.
-
-    Example:
-        >>> many(1, "run"), many(1200, "run")
-        ('1 run', '1,200 runs')
-    """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -1,0 +1,169 @@
+"""One attempt at one item: the target is asked, the answer is scored, and whatever breaks is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+from msgspec import Struct
+
+from quickchecks import _wire
+from quickchecks._crew import Crew, must_pass
+from quickchecks._gates import Assertion
+from quickchecks._items import Item
+from quickchecks._loops import AbandonableThread
+from quickchecks._results.evaluation import ItemError, ItemResult
+from quickchecks._run import Run
+from quickchecks._score import Score
+from quickchecks._scorer.pipeline import Scorer
+from quickchecks._targets import Conversation, Target
+from quickchecks.errors import MissingExtraError, QuickchecksError, RecordingError, ScorerDefinitionError, ScorerError
+
+__all__ = ("Attempt", "Job")
+
+
+class Job(Struct, frozen=True):
+    """An item to run, once.
+
+    Args:
+        item: The item.
+        index: Its place in the data.
+        repetition: Which of its repetitions this is.
+        plan: The entries that judge it: those of the whole, then those of each turn.
+    """
+
+    item: Item
+    index: int
+    repetition: int
+    plan: tuple[Assertion, ...]
+
+
+class Attempt:
+    """One attempt at a job: what was said, and what came of it."""
+
+    __slots__ = ("_conversation", "_crew", "_look", "_raised", "_target", "error", "job", "scores")
+
+    def __init__(self, job: Job, target: Target | None, crew: Crew, look: Callable[[Run], None] | None) -> None:
+        self.job = job
+        self._target = target
+        self._crew = crew
+        self._look = look
+        self._conversation = Conversation(keeps_track=target is not None and target.keeps_track)
+        self._raised: BaseException | None = None
+        self.scores: tuple[Score, ...] = ()
+        self.error: ItemError | None = None
+
+    async def run(self, thread: AbandonableThread) -> None:
+        """Ask and score; what raises is the item's error."""
+        try:
+            await self._converse(thread)
+        except BaseException as error:
+            if must_pass(error, self._crew):
+                raise
+            self._raised = error
+            self.error = _error("answer" if isinstance(error, RecordingError) else "exception", error, self._turn())
+        else:
+            await self._score(thread)
+
+    async def _converse(self, thread: AbandonableThread) -> None:
+        item, conversation = self.job.item, self._conversation
+        if item.run is not None:
+            conversation.take(item.run)
+            return
+        if item.output is not msgspec.UNSET:
+            conversation.add(item.asked[0] if item.asked else None, item.output)
+            return
+        assert self._target is not None
+        for asked in item.asked:
+            answer = await self._target.answer(asked, conversation, thread.run)
+            if conversation.add(asked, answer).error is not None:
+                return
+
+    async def _score(self, thread: AbandonableThread) -> None:
+        turns, item = self._conversation.turns, self.job.item
+        run = self._conversation.run()
+        if run.error is not None:
+            self.error = ItemError("run", run.error.message, run.error.type, turn=self._turn())
+            if not any(message.role == "assistant" for message in run.messages[run.history_length :]):
+                return  # it failed before it said anything, so that there is nothing to score
+        asked = None if item.input is msgspec.UNSET else item.input
+        # A recording is one run, in which nothing says where a turn ends.
+        known = 0 if len(item.turns) > 1 and (item.run is not None or item.output is not msgspec.UNSET) else len(turns)
+        scores: list[Score] = []
+        for one in self.job.plan:
+            if one.turn is None:
+                seen, given = run, asked
+            elif one.turn < known:
+                seen, given = turns[one.turn], item.asked[one.turn]
+            else:
+                scores.append(Score(one.scorer, "no_evidence", note=f"turn {one.turn} is not in the record"))
+                continue
+            try:
+                if one.scorer.quick is not None and not one.may_block:
+                    scores.append(one.scorer.score(seen))
+                else:
+                    scores.append(await self._asked(one, seen, given, thread))
+            except MissingExtraError:
+                raise
+            except BaseException as error:
+                if must_pass(error, self._crew):
+                    raise
+                scores.append(_broken(one.scorer, seen, error))
+        self.scores = tuple(scores)
+        if self._look is not None:
+            self._look(run)
+        for seen in (run, *turns):
+            seen.forget()
+
+    async def _asked(self, one: Assertion, run: Run, given: object, thread: AbandonableThread) -> Score:
+        """Score with something that may wait, or has to be awaited."""
+        item = self.job.item
+        if one.may_block:
+            try:
+                return await thread.run(partial(one.scorer.score, run, input=given, expected=item.expected, item=item))
+            except ScorerDefinitionError:
+                pass  # what looks like a plain function may return something to await
+        return await one.scorer.score_async(run, input=given, expected=item.expected, item=item)
+
+    def broken(self) -> BaseException | None:
+        """The exception that stands for what broke: the target's or a scorer's own, where there is one."""
+        if isinstance(self._raised, Exception):
+            return self._raised
+        if self.error is not None:
+            found = TimeoutError(self.error.message) if self.error.kind == "timeout" else QuickchecksError(self.error.message)
+            found.__cause__ = self._raised  # SystemExit and its like would end more than the evaluation
+            return found
+        return next(((score.error.__cause__ or score.error) for score in self.scores if score.error is not None), None)
+
+    def ran_out(self, message: str) -> None:
+        """Say that it took too long."""
+        self.scores = ()
+        self.error = ItemError("timeout", message, "TimeoutError", turn=self._turn())
+
+    def result(self, seconds: float, attempts: int) -> ItemResult:
+        """What came of it."""
+        job = self.job
+        run = self._conversation.run() if self._conversation.turns else None
+        return ItemResult(job.item, job.index, job.repetition, run, job.plan, self.scores, self.error, seconds, attempts)
+
+    def _turn(self) -> int | None:
+        return len(self._conversation.turns) if len(self.job.item.asked) > 1 else None
+
+
+def _broken(scorer: Scorer, run: Run, error: BaseException) -> Score:
+    """The score of a scorer that raised what no scorer may, such as SystemExit."""
+    wrapped = ScorerError(f"{scorer.identity} broke: {type(error).__name__}: {_wire.as_text(error)}", scorer=scorer.identity)
+    wrapped.__cause__ = error
+    return Score(scorer, "error", None, run, error=wrapped)
+
+
+def _error(kind: str, error: BaseException, turn: int | None) -> ItemError:
+    from traceback import format_exception
+
+    name = type(error).__name__
+    text = _wire.as_text(error)
+    message = f"{name}: {text}" if text else name
+    if isinstance(error, SystemExit):
+        message = f"the target ended the program: {message}"
+    return ItemError(kind, message, name, "".join(format_exception(error)), turn)  # type: ignore[arg-type]

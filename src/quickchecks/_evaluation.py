@@ -1,0 +1,307 @@
+"""An evaluation: what is done before and after the items run, behind both doors."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from os import PathLike, fspath
+from os.path import basename
+from threading import Event
+from time import perf_counter
+from typing import Any, Literal, TypedDict
+
+import msgspec
+from msgspec import Struct
+
+from quickchecks import _render
+from quickchecks._gates import Assertion, gates_of, scorers_of
+from quickchecks._items import Item, items_of, load_items
+from quickchecks._loops import LoopThread
+from quickchecks._progress import Bar
+from quickchecks._recording import Recording
+from quickchecks._render import many
+from quickchecks._results.evaluation import EvalResult, ItemResult
+from quickchecks._results.names import NamesInRuns
+from quickchecks._runner import GRACE, Job, Runner, Settings
+from quickchecks._targets import Target
+from quickchecks.errors import ScorerDefinitionError, SettingsError, TargetError
+
+__all__ = ("EvalOptions", "Evaluation", "Options")
+
+#: How often the thread that waits looks whether something blocks the loop, in seconds.
+WATCH = 0.1
+#: What a loop gets to answer before it counts as blocked, in seconds.
+PATIENCE = 0.25
+
+OnItem = Callable[[ItemResult], Awaitable[None] | None]
+
+
+class EvalOptions(TypedDict, total=False):
+    """The options of `run_evals`, for type checkers."""
+
+    concurrency: int
+    timeout: float | None
+    retries: int
+    retry_timeouts: bool
+    repetitions: int
+    max_errors: int
+    on_item_complete: OnItem | None
+    on_error: Literal["record", "raise"]
+    progress: bool | None
+    record: str | PathLike[str] | None
+    name: str
+    target_options: Mapping[str, object] | None
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """The options of `run_evals`; see there."""
+
+    concurrency: int = 8
+    timeout: float | None = None
+    retries: int = 0
+    retry_timeouts: bool = False
+    repetitions: int = 1
+    max_errors: int = 0
+    on_item_complete: OnItem | None = None
+    on_error: str = "record"
+    progress: bool | None = None
+    record: str | PathLike[str] | None = None
+    name: str = ""
+    target_options: Mapping[str, object] | None = None
+
+    def checked(self) -> Options:
+        """The same options, once they are known to make sense.
+
+        Raises:
+            SettingsError: One does not.
+        """
+        for name, least in (("concurrency", 1), ("retries", 0), ("repetitions", 1), ("max_errors", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise SettingsError(f"{name} is a whole number from {least} on, not {_render.value(value)}")
+        limit = self.timeout
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < float("inf")):
+            raise SettingsError(f"timeout is a number of seconds above 0, or None, not {_render.value(limit)}")
+        if self.on_error not in ("record", "raise"):
+            raise SettingsError(f"on_error is 'record' or 'raise', not {_render.value(self.on_error)}")
+        if self.on_item_complete is not None and not callable(self.on_item_complete):
+            raise SettingsError(f"on_item_complete is a function, not {_render.value(self.on_item_complete)}")
+        return self
+
+
+class Running:
+    """A coroutine on a loop in another thread: whether it is done, which a cancelled future does not tell.
+
+    Args:
+        loop: The loop.
+    """
+
+    def __init__(self, loop: LoopThread) -> None:
+        self.loop = loop
+        self.done = Event()
+        self.error: BaseException | None = None
+        self._task: asyncio.Task[Any] | None = None
+
+    async def of(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        """Run the coroutine, and say when it is done."""
+        self._task = asyncio.current_task()
+        try:
+            await coroutine
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done.set()
+
+    def cancel(self) -> None:
+        """Cancel it, from another thread."""
+        if self._task is not None:
+            self.loop.loop.call_soon_threadsafe(self._task.cancel)
+
+
+class Evaluation:
+    """An evaluation that is ready to run: everything is checked before the target is called once.
+
+    Args:
+        data: The items, or the file that holds them.
+        target: What is asked.
+        scorers: What is measured.
+        gates: What must pass.
+        options: How.
+    """
+
+    def __init__(
+        self, data: object, target: object, scorers: Iterable[object], gates: Iterable[object], options: Options
+    ) -> None:
+        self._options = options.checked()
+        items = load_items(data) if isinstance(data, (str, PathLike)) else items_of(data)  # type: ignore[arg-type]
+        self._plan = (*gates_of(gates), *scorers_of(scorers))
+        turns = [_entries_of_turns(item) for item in items]
+        if not self._plan and not any(turns):
+            raise ScorerDefinitionError("there is nothing to score with: give gates=[...] or scorers=[...]")
+        self._target = None if target is None else Target.of(target, options.target_options)
+        asking = next((item for item in items if item.run is None and item.output is msgspec.UNSET), None)
+        if self._target is None and asking is not None:
+            raise TargetError(f"item {asking.id!r} has to be asked, and there is no target: give target=..., or recorded outputs")
+        jobs = [
+            Job(item, index, repetition, (*self._plan, *entries) if entries else self._plan)
+            for index, (item, entries) in enumerate(zip(items, turns, strict=True))
+            for repetition in range(options.repetitions)
+        ]
+        self._recording = None if options.record is None else Recording(options.record)
+        self._bar = Bar(len(jobs), options.progress)
+        settings = Settings(
+            options.concurrency, options.timeout, options.retries, options.retry_timeouts, options.on_error == "raise"
+        )
+        self._names = NamesInRuns(one.scorer for one in self._plan)
+        look = self._names.add if self._names.wanted else None
+        self._runner = Runner(jobs, self._target, settings, self._finished, look=look)
+        self._start = perf_counter()
+        self._running: Running | None = None
+        self._unrecorded = ""
+        talks = any(len(item.asked) > 1 for item in items)
+        if self._target is not None and talks and not self._target.keeps_track:
+            self._runner.warnings.append(
+                f"the target {self._target.name} takes neither history nor session, so that it sees each turn of a "
+                "conversation alone"
+            )
+
+    async def run(self) -> EvalResult:
+        """Run in the loop that is running.
+
+        Raises:
+            asyncio.CancelledError: The evaluation was broken off; its `partial` is what was finished.
+        """
+        try:
+            await self._runner.run()
+        except asyncio.CancelledError as error:
+            error.partial = self._result(interrupted=True)  # type: ignore[attr-defined]
+            raise
+        except BaseException:
+            self._abort()
+            raise
+        return self._result()
+
+    def run_elsewhere(self) -> EvalResult:
+        """Run in the loop that all evaluations share, and wait for it.
+
+        Ctrl-C breaks it off and gives what was finished.
+        """
+        try:
+            self._wait()
+            return self._result()
+        except KeyboardInterrupt:
+            self._break_off()
+            return self._result(interrupted=True)
+        except BaseException:
+            self._abort()
+            raise
+
+    def _wait(self) -> None:
+        running = self._start_on(LoopThread.free())
+        try:
+            while not running.done.wait(WATCH):
+                stuck = self._stuck(running.loop)
+                if stuck is not None and self._runner.give_up(stuck):
+                    running.loop.abandon()
+                    running = self._start_on(LoopThread.free())
+        finally:
+            if not running.loop.is_shared:
+                running.loop.abandon()
+        if running.error is not None:
+            raise running.error
+
+    def _start_on(self, loop: LoopThread) -> Running:
+        self._running = Running(loop)
+        loop.start(self._running.of(self._runner.run()))
+        return self._running
+
+    def _break_off(self) -> None:
+        """Stop; what is in flight gets a moment to end, so that no result is half told when it is looked at."""
+        self._runner.stopping = True
+        if self._running is None:
+            return
+        try:
+            self._running.cancel()
+            ended = self._running.done.wait(2 * GRACE)
+        except KeyboardInterrupt:  # somebody is in a hurry
+            ended = False
+        if not ended:
+            self._running.loop.abandon()
+
+    def _stuck(self, shared: LoopThread) -> int | None:
+        """The job that blocks the loop beyond its time, if one does."""
+        limit = self._options.timeout
+        started = self._runner.started
+        if limit is None or not any(perf_counter() - start > limit + PATIENCE for start in list(started.values())):
+            return None
+        if shared.answers_within(PATIENCE):
+            return None
+        stuck = self._runner.blocking_job(shared.loop)
+        # Somebody else's time may be over while this one blocks the loop for a moment.
+        return stuck if stuck is not None and perf_counter() - started.get(stuck, perf_counter()) > limit else None
+
+    async def _finished(self, result: ItemResult) -> None:
+        if self._recording is not None:
+            try:
+                self._recording.add(result)
+            except Exception as error:
+                if not self._unrecorded:
+                    self._unrecorded = f"the run of item {result.id} could not be kept: {type(error).__name__}: {error}"
+                    self._runner.warnings.append(self._unrecorded)
+        self._bar.advance(failed=result.error is not None)
+        if self._options.on_item_complete is not None:
+            waiting = self._options.on_item_complete(result)
+            if waiting is not None and hasattr(waiting, "__await__"):
+                await waiting
+
+    def _abort(self) -> None:
+        self._bar.close()
+        if self._recording is not None:
+            self._recording.discard()
+
+    def _result(self, *, interrupted: bool = False) -> EvalResult:
+        self._bar.close()
+        runner = self._runner
+        items = runner.finished_items()
+        if self._recording is not None:
+            try:
+                self._recording.close(items)
+            except Exception as error:
+                runner.warnings.append(f"the runs are not recorded: {type(error).__name__}: {error}")
+        if runner.error is not None:
+            raise runner.error
+        if interrupted:
+            runner.warnings.append(f"broken off: {len(items)} of {len(runner.jobs)} runs were finished")
+        return EvalResult(
+            items,
+            self._plan,
+            self._options.name,
+            self._options.max_errors,
+            self._options.repetitions,
+            self._warnings(),
+            perf_counter() - self._start,
+            interrupted,
+            recording=None if self._options.record is None else basename(fspath(self._options.record)),
+        )
+
+    def _warnings(self) -> tuple[str, ...]:
+        runner = self._runner
+        found = list(dict.fromkeys(runner.warnings))
+        if runner.blockers:
+            again = f"; {many(runner.restarted, 'item')} had to be started again" if runner.restarted else ""
+            found.append(
+                f"{_render.listed(runner.blockers, limit=5)} blocked the event loop with code that does not await{again}: make "
+                "the target a plain function, so that it gets a thread of its own"
+            )
+        if runner.callback_errors:
+            times = f"for {many(runner.callback_errors, 'item')}, first " if runner.callback_errors > 1 else ""
+            found.append(f"on_item_complete raised {times}{runner.callback_error}")
+        return (*found, *self._names.warnings())
+
+
+def _entries_of_turns(item: Item) -> tuple[Assertion, ...]:
+    return tuple(
+        entry
+        for turn, one in enumerate(item.turns)
+        for entry in (*gates_of(one.gates, turn=turn), *scorers_of(one.scorers, turn=turn))
+    )

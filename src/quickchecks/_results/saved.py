@@ -1,0 +1,382 @@
+"""Results as files: what is saved, to be committed and compared, and how it is read again.
+
+The form is versioned JSON. Every item stands on a line of its own, so that a version control system shows which items
+changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from math import isfinite
+from pathlib import Path
+from threading import get_ident
+from typing import Literal, cast
+
+import msgspec
+from msgspec import Struct
+
+from quickchecks import _render, _wire
+from quickchecks._gates import Assertion, AssertionResult, Verdict
+from quickchecks._items import Item, content_hash
+from quickchecks._results.environment import environment
+from quickchecks._results.evaluation import EvalResult, ItemError, ItemResult
+from quickchecks._run import Run, Usage
+from quickchecks._score import Outcome, RecordedScorer, ScoreRecord
+from quickchecks._scorer.pipeline import Scorer
+from quickchecks._scorer.thresholds import Bounds
+from quickchecks.errors import CheckArgumentError, RecordingError
+
+__all__ = ("EvalRecord", "load_result", "record_of", "result_of", "save_result")
+
+
+SCHEMA = "quickchecks.result/1"
+_WRITTEN_BY = "-o result.json of `quickchecks run`, and result.save(), write such files"
+
+
+class EntryRecord(Struct, frozen=True, omit_defaults=True):
+    """An entry of gates or scorers.
+
+    Args:
+        scorer: The identity of the scorer.
+        id: Its kind.
+        role: Whether it is a gate.
+        bounds: What the mean must keep, for a threshold.
+        pass_rate: The share that must pass, for a gate.
+        confidence: How sure that must be.
+        turn: The turn that it judges.
+        why: Why the user has it.
+        version: What its arguments and code were.
+    """
+
+    scorer: str
+    id: str = ""
+    role: Literal["gate", "scorer"] = "scorer"
+    bounds: Bounds | None = None
+    pass_rate: float = 1.0
+    confidence: float | None = None
+    turn: int | None = None
+    why: str = ""
+    version: str = ""
+
+
+class ItemRecord(Struct, frozen=True, omit_defaults=True):
+    """One item, run once.
+
+    Args:
+        id: The id of the item.
+        index: Its place in the data.
+        repetition: Which of its repetitions this is.
+        input: What was asked.
+        inputs: What was asked in a conversation, in order.
+        expected: What was expected.
+        metadata: The item's metadata.
+        context: The texts that a scorer may need.
+        expected_trajectory: The steps that were expected.
+        content: A hash of what the item asks and expects.
+        entries: The entries that its scores belong to, as places in `entries` of the whole; left out when they are all
+            those that apply to every item.
+        scores: The scores.
+        error: What broke.
+        run: The run; left out where it is kept in a recording.
+        recorded: The line of the recording that holds the run.
+        run_hash: A hash of the run's messages, by which a recording that was overwritten since is known.
+        seconds: How long it took.
+        attempts: How often the target was called.
+    """
+
+    id: str
+    index: int
+    repetition: int = 0
+    input: object = None
+    inputs: tuple[object, ...] = ()
+    expected: object = None
+    metadata: Mapping[str, object] | None = None
+    context: object = None
+    expected_trajectory: object = None
+    content: str = ""
+    entries: tuple[int, ...] | None = None
+    scores: tuple[ScoreRecord, ...] = ()
+    error: ItemError | None = None
+    run: Run | None = None
+    recorded: int | None = None
+    run_hash: str = ""
+    seconds: float = 0.0
+    attempts: int = 1
+
+
+class EvalRecord(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=SCHEMA):
+    """An evaluation as it is saved.
+
+    Args:
+        name: Its name.
+        verdict: What all gates and thresholds say together.
+        scores: The mean of each scorer, for readers of the file; computed again when it is read.
+        gates: What came of each gate, for readers of the file.
+        thresholds: What came of each threshold, for readers of the file.
+        repetitions: How often each item was run.
+        max_errors: How many items and scores may break.
+        warnings: What looked like a mistake.
+        seconds: How long it took.
+        usage: Tokens and cost.
+        environment: Where it ran.
+        interrupted: Whether it was broken off.
+        recording: The file that holds the runs, beside this one, when they are kept apart.
+        entries: The entries of gates and scorers; first those that apply to every item.
+        common: How many of the entries apply to every item.
+        items: The items.
+    """
+
+    name: str = ""
+    verdict: Verdict | None = None
+    scores: tuple[tuple[str, float], ...] = ()
+    gates: tuple[AssertionResult, ...] = ()
+    thresholds: tuple[AssertionResult, ...] = ()
+    repetitions: int = 1
+    max_errors: int = 0
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+    usage: Usage | None = None
+    environment: Mapping[str, str] = {}
+    interrupted: bool = False
+    recording: str | None = None
+    entries: tuple[EntryRecord, ...] = ()
+    common: int = 0
+    items: tuple[ItemRecord, ...] = ()
+
+
+def record_of(result: EvalResult) -> EvalRecord:
+    """Render a result as the record that is saved."""
+    entries = {one.key: position for position, one in enumerate(result.assertions)}
+    common = tuple(entries[one.key] for one in result.plan)
+    return EvalRecord(
+        name=result.name,
+        verdict=result.verdict,
+        scores=tuple(result.scores.items()),
+        gates=result.gate_results,
+        thresholds=result.threshold_results,
+        repetitions=result.repetitions,
+        max_errors=result.max_errors,
+        warnings=result.warnings,
+        seconds=round(result.seconds, 3),
+        usage=result.usage,
+        environment=environment() if result.environment is None else result.environment,
+        interrupted=result.interrupted,
+        recording=result.recording,
+        entries=tuple(_entry(one) for one in result.assertions),
+        common=len(common),
+        items=tuple(_item(item, entries, common, position, result.recording) for position, item in enumerate(result.items)),
+    )
+
+
+def _entry(one: Assertion) -> EntryRecord:
+    scorer = one.scorer
+    return EntryRecord(
+        scorer.identity, scorer.id, one.role, one.bounds, one.pass_rate, one.confidence, one.turn, scorer.why, scorer.version
+    )
+
+
+def _item(
+    result: ItemResult, entries: Mapping[tuple[object, ...], int], common: tuple[int, ...], position: int, recording: str | None
+) -> ItemRecord:
+    item = result.item
+    asked = item.asked
+    conversation = bool(item.inputs or item.turns)
+    places = tuple(entries[one.key] for one in result.plan)
+    return ItemRecord(
+        id=result.id,
+        index=result.index,
+        repetition=result.repetition,
+        input=_wire.to_builtins(asked[0]) if asked and not conversation else None,
+        inputs=tuple(map(_wire.to_builtins, asked)) if conversation else (),
+        expected=_wire.to_builtins(item.expected),
+        metadata=None if item.metadata is None else _wire.to_builtins(dict(item.metadata)),
+        context=_wire.to_builtins(item.context),
+        expected_trajectory=_wire.to_builtins(item.expected_trajectory),
+        content=content_hash(item),
+        entries=None if places == common else places,
+        scores=tuple(score.record() for score in result.scores),
+        error=result.error,
+        run=None if recording is not None else result.run,
+        recorded=None if recording is None else position + 1,
+        run_hash="" if recording is None or result.run is None else _run_hash(result.run),
+        seconds=round(result.seconds, 6),
+        attempts=result.attempts,
+    )
+
+
+def result_of(record: EvalRecord, runs: Sequence[Run | None] = ()) -> EvalResult:
+    """Turn a record back into a result.
+
+    Args:
+        record: The record.
+        runs: The runs of the items, where the record does not hold them.
+    """
+    assertions = tuple(_assertion(one) for one in record.entries)
+    plan = assertions[: record.common]
+    items = []
+    for position, one in enumerate(record.items):
+        run = one.run if one.run is not None or position >= len(runs) else runs[position]
+        item = Item(
+            input=msgspec.UNSET if one.inputs else one.input,
+            inputs=one.inputs,
+            expected=one.expected,
+            id=one.id,
+            metadata=one.metadata,
+            context=one.context,
+            expected_trajectory=one.expected_trajectory,
+            content=one.content,
+        )
+        entries = plan if one.entries is None else tuple(assertions[place] for place in one.entries)
+        scores = tuple(score.to_score() for score in one.scores)
+        items.append(ItemResult(item, one.index, one.repetition, run, entries, scores, one.error, one.seconds, one.attempts))
+    result = EvalResult(
+        tuple(items),
+        plan,
+        record.name,
+        record.max_errors,
+        record.repetitions,
+        record.warnings,
+        record.seconds,
+        record.interrupted,
+        record.environment,
+        record.recording,
+    )
+    if record.usage is not None and any(item.run is None for item in items):
+        known = result.__dict__
+        assert isinstance(known, dict)
+        known["usage"] = record.usage  # it is added up from the runs, and not all of them are here
+    return result
+
+
+def _assertion(one: EntryRecord) -> Assertion:
+    scorer = RecordedScorer(one.id, one.scorer, one.why, one.version)
+    # What is known of it is all that results and comparisons ask.
+    return Assertion(cast(Scorer, scorer), one.role, one.bounds, one.pass_rate, one.confidence, one.turn)
+
+
+def save_result(result: EvalResult, path: str | os.PathLike[str]) -> None:
+    """Write a result to a file, all of it or nothing."""
+    record = record_of(result)
+    whole = _wire.to_builtins(msgspec.structs.replace(record, items=()))
+    lines = [_wire.dumps(item) for item in record.items]
+    head = _indented(whole)
+    head = head[: head.rindex(b"}")].rstrip()  # the items go inside
+    body = head + b',\n "items": [\n' + b",\n".join(lines) + b"\n ]\n}\n"
+    target = Path(os.path.realpath(path))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.{get_ident()}")
+    try:
+        temporary.write_bytes(body)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _indented(value: object) -> bytes:
+    try:
+        return json.dumps(value, indent=1, ensure_ascii=False).encode()
+    except UnicodeError:  # half of a surrogate pair, which UTF-8 does not have
+        return json.dumps(value, indent=1).encode()
+
+
+def load_result(path: str | os.PathLike[str]) -> EvalResult:
+    """Read a result that was saved.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The result. The runs are there where the file holds them, or its recording lies beside it and is still the one
+        that was written with it.
+
+    Raises:
+        RecordingError: There is no such file, or it holds no result.
+    """
+    file = os.fspath(path)
+    try:
+        content = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RecordingError(f"the result cannot be read: {reason}", file=file) from error
+    try:
+        value = _wire.loads(content)
+    except ValueError as error:
+        raise RecordingError(f"expected a saved result, {error}", file=file, hint=_WRITTEN_BY) from error
+    _refuse_other_schemas(value, file)
+    try:
+        record = msgspec.convert(value, EvalRecord)
+        _refuse_contradictions(record)
+        return result_of(record, _recorded_runs(Path(path), record))
+    except (msgspec.ValidationError, CheckArgumentError, UnicodeError) as error:
+        raise RecordingError(f"the result is malformed: {error}", file=file) from error
+    except RecursionError:
+        raise RecordingError("the result is nested too deeply to be read", file=file) from None
+
+
+def _refuse_other_schemas(value: object, file: str) -> None:
+    schema = value.get("schema") if isinstance(value, dict) else None
+    if schema == SCHEMA:
+        return
+    got = _render.value(schema) if schema is not None else "none" if isinstance(value, dict) else type(value).__name__
+    newer = isinstance(schema, str) and schema.startswith("quickchecks.result/")
+    hint = "it was written by another release: update quickchecks" if newer else _WRITTEN_BY
+    raise RecordingError(f"expected a saved result, with the schema {SCHEMA}, got {got}", file=file, hint=hint)
+
+
+def _refuse_contradictions(record: EvalRecord) -> None:
+    """Refuse what no result says, so that a file that was changed by hand is no way to a verdict.
+
+    Raises:
+        ValidationError: Something is there.
+    """
+    known = len(record.entries)
+    if not 0 <= record.common <= known:
+        raise msgspec.ValidationError(f"{record.common} entries apply to every item, and there are {known}")
+    for position, item in enumerate(record.items):
+        places = range(record.common) if item.entries is None else item.entries
+        if any(not 0 <= place < known for place in places):
+            raise msgspec.ValidationError(f"it names an entry that is not there - at `$.items[{position}].entries`")
+        if len(item.scores) > len(places) or (len(item.scores) < len(places) and item.error is None):
+            problem = f"{len(item.scores)} scores for {len(places)} entries"
+            raise msgspec.ValidationError(f"{problem} - at `$.items[{position}].scores`")
+        for place, score in zip(places, item.scores, strict=False):
+            if score.scorer != record.entries[place].scorer or not _is_of(score.value, score.outcome):
+                problem = f"a score that {score.outcome} cannot be, or of another scorer than its entry"
+                raise msgspec.ValidationError(f"{problem} - at `$.items[{position}].scores`")
+
+
+def _is_of(value: float | None, outcome: Outcome) -> bool:
+    if outcome in ("passed", "failed"):
+        return value == (outcome == "passed")
+    return value is not None and isfinite(value) if outcome == "graded" else value is None
+
+
+def _run_hash(run: Run) -> str:
+    # Through JSON and back, because what a tool returned may be written otherwise than it is kept in memory.
+    messages = _wire.loads(_wire.dumps(run.messages))
+    return sha256(_wire.dumps(messages)).hexdigest()[:16]
+
+
+def _recorded_runs(path: Path, record: EvalRecord) -> list[Run | None]:
+    """The runs of a recording that lies beside the result; None where it holds another run, or is not there."""
+    from quickchecks import adapters
+
+    if record.recording is None or record.recording != os.path.basename(record.recording):
+        return []
+    recording = path.parent / record.recording
+    if not recording.is_file():
+        return []
+    found: list[Run | None] = []
+    for item, run in zip(record.items, adapters.read(recording, format="quickchecks"), strict=False):
+        same = isinstance(run, Run) and item.run_hash and item.run_hash == _run_hash(run)
+        found.append(_as_it_was(run) if same and isinstance(run, Run) else None)
+    return found
+
+
+def _as_it_was(run: Run) -> Run:
+    """A recorded run without the note of which item it answers."""
+    metadata = {key: value for key, value in (run.metadata or {}).items() if key != "item"}
+    return msgspec.structs.replace(run, metadata=metadata or None)
