@@ -1,4 +1,4 @@
-"""Write the published JSON Schemas: of the wire form from the structs that define it, of checks files from the checks.
+"""Write the published JSON Schemas: of the wire form from the structs that define it, of checks and eval files from the checks.
 
     python scripts/make_schemas.py
 
@@ -16,15 +16,21 @@ from pathlib import Path
 
 import msgspec
 
-from quickchecks import _run, _score, checks
+from quickchecks import _gates, _run, _score, checks
+from quickchecks._evalfile.schema import eval_schema
+from quickchecks._results import evaluation, saved
+from quickchecks._results.saved import EvalRecord
 from quickchecks._run import Run
 from quickchecks._score import ScoreRecord
+from quickchecks._scorer import thresholds
 from quickchecks._scorer.checks_schema import checks_schema
 
 __all__ = ("FOLDER", "generated")
 
 FOLDER = Path(_run.__file__).parent / "schemas"
-PUBLISHED: Mapping[str, type[msgspec.Struct]] = {"run-1": Run, "score-1": ScoreRecord}
+PUBLISHED: Mapping[str, type[msgspec.Struct]] = {"run-1": Run, "score-1": ScoreRecord, "result-1": EvalRecord}
+#: Where the structs are defined that a schema consists of.
+_MODULES = (_run, _score, _gates, thresholds, saved, evaluation)
 
 _ARGUMENT = re.compile(r"(\w+): (.*)", re.DOTALL)
 
@@ -33,13 +39,15 @@ def generated() -> dict[str, str]:
     """The text of every published schema, by the name of its file."""
     of_structs = {f"{name}.json": _text(name, struct) for name, struct in PUBLISHED.items()}
     vocabulary = {name: function for name, function in checks.vocabulary().items() if name in checks.__all__}
-    return {**of_structs, "checks-1.json": json.dumps(checks_schema(vocabulary), indent=2, ensure_ascii=False) + "\n"}
+    of_files = {"checks-1.json": checks_schema(vocabulary), "eval-1.json": eval_schema(vocabulary)}
+    return {**of_structs, **{name: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for name, schema in of_files.items()}}
 
 
 def _text(name: str, struct: type[msgspec.Struct]) -> str:
     _, definitions = msgspec.json.schema_components([struct], schema_hook=_anything)
     for title, definition in definitions.items():
-        _describe(definition, getattr(_run, title, None) or getattr(_score, title))
+        struct_of_it = next(getattr(module, title) for module in _MODULES if title in vars(module))
+        _describe(definition, struct_of_it)
     kind, _, number = name.partition("-")
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -12,7 +12,11 @@ from jsonschema import Draft202012Validator
 from make_schemas import FOLDER, generated
 
 import quickchecks
-from quickchecks import _wire, checks
+from quickchecks import Item, Threshold, _wire, checks, load_result, run_evals_sync
+from quickchecks import testing as t
+from quickchecks._gates import AssertionResult, Counts
+from quickchecks._results.evaluation import ItemError
+from quickchecks._results.saved import EntryRecord, EvalRecord, ItemRecord
 from quickchecks._run import (
     Gap,
     Message,
@@ -30,6 +34,7 @@ from quickchecks._run import (
     Usage,
 )
 from quickchecks._score import CallRef, ScoreError, ScoreRecord
+from quickchecks._scorer.thresholds import Bounds
 
 #: A run with every kind of part and every field that there is.
 FULL_RUN = Run(
@@ -77,6 +82,49 @@ FULL_SCORE = ScoreRecord(
     error=ScoreError("it broke", "KeyError", "analyze", ("preprocess",), "Traceback …"),
 )
 
+#: A result with every field that there is.
+FULL_RESULT = EvalRecord(
+    name="weather",
+    verdict="scored",
+    scores=(("similarity('sunny')", 0.25),),
+    gates=(
+        AssertionResult("no_tool_errors()", "failed", "it broke", Counts(1, 2, 3, 4, 5, 6, 7), 0.5, 1, None, (0.1, 0.9), ("a",)),
+    ),
+    thresholds=(AssertionResult("similarity('sunny')", "scored", "too low", Counts(graded=1), 0.25, None, Bounds(0.5, 0.9)),),
+    repetitions=2,
+    max_errors=1,
+    warnings=("no run here ever called 'x'",),
+    seconds=1.5,
+    usage=Usage(120, 30),
+    environment={"python": "3.11"},
+    interrupted=True,
+    recording="runs.jsonl",
+    entries=(EntryRecord("similarity('sunny')", "check-similarity", "gate", Bounds(0.5, 0.9), 0.9, 0.95, 1, "why", "1"),),
+    common=1,
+    items=(
+        ItemRecord(
+            "a",
+            0,
+            1,
+            "Weather?",
+            ("Weather?", "And tomorrow?"),
+            "sunny",
+            {"city": "Rome"},
+            ["a text"],
+            ["look"],
+            "1f0c",
+            (0,),
+            (FULL_SCORE,),
+            ItemError("exception", "it broke", "KeyError", "Traceback …", 1),
+            FULL_RUN,
+            1,
+            "2e1d",
+            0.5,
+            3,
+        ),
+    ),
+)
+
 #: Records as version 1 writes them: every later release must read them as the same values.
 RUN_AS_FIRST_WRITTEN = (
     '{"schema":"quickchecks.run/1","messages":[{"role":"user","parts":[{"type":"text","text":"Weather?"}]},'
@@ -86,6 +134,13 @@ RUN_AS_FIRST_WRITTEN = (
 SCORE_AS_FIRST_WRITTEN = (
     '{"schema":"quickchecks.score/1","scorer":"includes(\'sunny\')","id":"check-includes","outcome":"passed","value":1.0,'
     '"reason":"found","evidence":[{"type":"text","message":1,"part":1,"start":0,"end":5}],"version":"1"}'
+)
+RESULT_AS_FIRST_WRITTEN = (
+    '{"schema":"quickchecks.result/1","verdict":"passed","gates":[{"scorer":"includes(\'sunny\')","verdict":"passed",'
+    '"explanation":"1 of 1 items passed","counts":{"passed":1},"score":1.0}],"seconds":0.5,'
+    '"environment":{"python":"3.11.7"},"entries":[{"scorer":"includes(\'sunny\')","id":"check-includes","role":"gate"}],'
+    f'"common":1,"items":[{{"id":"a","index":0,"input":"Weather?","content":"44ff","scores":[{SCORE_AS_FIRST_WRITTEN}],'
+    f'"run":{RUN_AS_FIRST_WRITTEN},"seconds":0.1}}]}}'
 )
 
 
@@ -118,16 +173,34 @@ def test_a_written_score_follows_the_schema() -> None:
     published("score-1.json").validate(as_json(FULL_SCORE))
 
 
-def test_every_field_and_part_of_a_run_is_in_the_sample() -> None:
-    """The sample above stays complete: a new part or field of the model must be added to it."""
-    written = msgspec.json.encode(FULL_RUN).decode()
-    definitions = json.loads(generated()["run-1.json"])["$defs"]
+def test_a_written_result_follows_the_schema(tmp_path: Path) -> None:
+    schema = published("result-1.json")
+    schema.validate(as_json(FULL_RESULT))
+    schema.validate(as_json(EvalRecord()))
+    data = [Item("a", id="1"), {"id": "2", "turns": [{"input": "b", "gates": [checks.includes("b")]}]}, {"input": "boom"}]
+
+    def target(text: str) -> Run:
+        if text == "boom":
+            raise ValueError(text)
+        return t.run(t.call("look"), text)
+
+    gates = [checks.called_tool("look"), checks.includes("a") | checks.includes("b")]
+    result = run_evals_sync(data, target, [Threshold(checks.similarity("a"), min=0.5)], gates, repetitions=2)
+    result.save(tmp_path / "result.json")
+    schema.validate(json.loads((tmp_path / "result.json").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize(("name", "sample"), [("run-1.json", FULL_RUN), ("result-1.json", FULL_RESULT)])
+def test_every_field_and_part_is_in_the_sample(name: str, sample: Run | EvalRecord) -> None:
+    """The samples above stay complete: a new part or field of the model must be added to them."""
+    written = msgspec.json.encode(sample).decode()
+    definitions = json.loads(generated()[name])["$defs"]
     names = {name for definition in definitions.values() for name in definition["properties"]}
     assert sorted(name for name in names if f'"{name}":' not in written) == ["errors_shown_in"]
 
 
-@pytest.mark.parametrize("value", [FULL_RUN, FULL_SCORE], ids=["run", "score"])
-def test_what_is_written_is_read_back_as_it_was(value: Run | ScoreRecord) -> None:
+@pytest.mark.parametrize("value", [FULL_RUN, FULL_SCORE, FULL_RESULT], ids=["run", "score", "result"])
+def test_what_is_written_is_read_back_as_it_was(value: Run | ScoreRecord | EvalRecord) -> None:
     assert msgspec.json.decode(msgspec.json.encode(value), type=type(value)) == value
 
 
@@ -158,6 +231,17 @@ def test_a_score_written_by_the_first_release_is_read() -> None:
     record = msgspec.json.decode(SCORE_AS_FIRST_WRITTEN, type=ScoreRecord)
     assert (record.to_score().passed, record.to_score().reason) == (True, "found")
     assert msgspec.json.encode(record).decode() == SCORE_AS_FIRST_WRITTEN
+
+
+def test_a_result_written_by_the_first_release_is_read(tmp_path: Path) -> None:
+    published("result-1.json").validate(json.loads(RESULT_AS_FIRST_WRITTEN))
+    (tmp_path / "result.json").write_text(RESULT_AS_FIRST_WRITTEN, encoding="utf-8")
+    result = load_result(tmp_path / "result.json")
+    assert (result.verdict, result.items[0].id, result.items[0].scores[0].reason) == ("passed", "a", "found")
+    assert result.items[0].run is not None
+    assert result.items[0].run.text == "Sunny."
+    record = msgspec.json.decode(RESULT_AS_FIRST_WRITTEN, type=EvalRecord)
+    assert msgspec.json.encode(record).decode() == RESULT_AS_FIRST_WRITTEN
 
 
 @pytest.mark.parametrize("folder", ["agentdojo", "tau_bench"])

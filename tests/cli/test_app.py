@@ -25,11 +25,11 @@ ASCII = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "
 def test_help_lists_the_commands_in_the_order_in_which_people_need_them(quickchecks: Command) -> None:
     ended = quickchecks("--help")
     commands = ended.out.partition("Commands:")[2]
-    assert re.findall(r"^  (\w+)  ", commands, re.MULTILINE) == ["score", "inspect", "checks", "demo"]
+    assert re.findall(r"^  (\w+)  ", commands, re.MULTILINE) == ["run", "score", "compare", "inspect", "checks", "demo"]
     assert "quickchecks demo" in ended.out
 
 
-@pytest.mark.parametrize("command", ["score", "inspect", "checks", "demo"])
+@pytest.mark.parametrize("command", ["run", "score", "compare", "inspect", "checks", "demo"])
 def test_the_help_of_a_command_has_an_example(command: str, quickchecks: Command) -> None:
     assert re.search(rf"Examples:\n +quickchecks {command}", quickchecks(command, "--help").out)
 

@@ -50,6 +50,20 @@ def test_the_exit_code_stands_in_the_last_line(
     assert ended.out.splitlines()[-1].endswith(last.removeprefix("…"))
 
 
+def test_checks_that_need_an_item_are_refused_before_anything_is_scored(quickchecks: Command, runs: Path) -> None:
+    expression = "includes(from_item('expected')) & no_tool_errors()"
+    Path("checks.yaml").write_text("checks:\n  - no_tool_errors\n  - includes: $expected\n")
+    for options, said in (
+        (["--check", expression], "needs the 'expected' of each item, and what is scored here are runs without items"),
+        (["--checks", "checks.yaml"], "checks.yaml:3:5: this check needs the 'expected' of each item of a dataset"),
+        (["--check", "no_tool_errors", "--try", expression], "needs the 'expected' of each item"),
+        (["--check", "no_tool_errors", "--against", "checks.yaml"], "needs the 'expected' of each item"),
+    ):
+        ended = quickchecks("score", runs, *options)
+        assert (ended.code, ended.out) == (2, "")
+        assert said in ended.err
+
+
 @pytest.mark.parametrize(("fail_on", "code"), [("any", 1), ("gates", 0), ("never", 0)])
 def test_a_missed_threshold_fails_unless_only_gates_do(fail_on: str, code: int, quickchecks: Command, runs: Path) -> None:
     Path("checks.yaml").write_text("checks: [{check: no_tool_errors, threshold: 0.9}]")

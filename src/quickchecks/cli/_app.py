@@ -43,7 +43,7 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         modules = pkgutil.iter_modules(quickchecks.cli.__path__)
         names = [module.name for module in modules if not module.name.startswith("_")]
-        order = ("score", "inspect", "checks", "demo")  # in the order in which people need them
+        order = ("run", "score", "compare", "inspect", "checks", "demo")  # in the order in which people need them
         return sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

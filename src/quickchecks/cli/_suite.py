@@ -10,12 +10,13 @@ from msgspec.structs import replace
 from quickchecks._results.tally import entry_of
 from quickchecks._scorer.checks_file import CheckEntry, load_checks_file
 from quickchecks._scorer.expression import parse
+from quickchecks._scorer.from_item import item_fields
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks.checks import ALIASES, vocabulary
 from quickchecks.cli._app import Problem
 from quickchecks.errors import QuickchecksError, UnknownNameError, nearest_names
 
-__all__ = ("entries_of", "file_entries", "instead")
+__all__ = ("entries_of", "file_entries", "instead", "need_no_items")
 
 
 def entries_of(expressions: Sequence[str], files: Sequence[str]) -> tuple[CheckEntry, ...]:
@@ -50,6 +51,21 @@ def file_entries(file: str) -> tuple[CheckEntry, ...]:
         hint = nearest_names(os.path.basename(file), names)
         raise Problem(f"{file}: there is no such checks file" + (f"\n  {hint}" if hint else ""))
     return load_checks_file(file, vocabulary(), aliases=ALIASES).entries
+
+
+def need_no_items(entries: Sequence[CheckEntry]) -> None:
+    """Refuse checks that take an argument from the item: recorded runs have none.
+
+    Raises:
+        Problem: One does.
+    """
+    for entry in entries:
+        fields = item_fields(entry.scorer)
+        if fields:
+            raise Problem(
+                f"{entry.scorer.identity} needs the {fields[0]!r} of each item, and what is scored here are runs without items\n"
+                "  run it over a dataset, or write what is expected into the check"
+            )
 
 
 def instead(entries: Sequence[CheckEntry], expression: str, name: str | None) -> tuple[CheckEntry, ...]:

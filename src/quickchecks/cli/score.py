@@ -71,7 +71,7 @@ def score(
     from quickchecks._results.result import many
     from quickchecks.cli._output import print_lines
     from quickchecks.cli._scoring import score_all
-    from quickchecks.cli._suite import entries_of, file_entries, instead
+    from quickchecks.cli._suite import entries_of, file_entries, instead, need_no_items
     from quickchecks.reports.terminal import lines_of
 
     if against and tried:
@@ -79,11 +79,15 @@ def score(
     if instead_of and not tried:
         raise click.UsageError("--instead-of names the check that --try takes the place of: add --try EXPR")
     entries = entries_of(expressions, files)
+    need_no_items(entries)
     flips = None
     if against:
-        flips = Flips(file_entries(against), entries, against)
+        others = file_entries(against)
+        need_no_items(others)
+        flips = Flips(others, entries, against)
     elif tried:
         before, entries = entries, instead(entries, tried, instead_of)
+        need_no_items(entries)
         flips = Flips(before, entries, instead_of or before[0].scorer.identity)
     result, failing = score_all(
         paths,

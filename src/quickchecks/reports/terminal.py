@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from quickchecks._results.flips import ChangedCheck, Comparison
 from quickchecks._results.result import FailOn, FailureGroup, RunsResult, ScorerSummary, Verdict, many
 from quickchecks.reports import _words
+from quickchecks.reports._lines import BLANK, Line, line
 from quickchecks.reports._safe import one_line, path
 
 __all__ = ("BLANK", "Line", "line", "lines_of")
@@ -27,38 +26,6 @@ MAX_PLACES = 70
 _MARKS = {"error": "!", "no_evidence": "?"}
 _VERDICT_STYLES: dict[Verdict | None, str] = {"passed": "green", "failed": "red", "scored": "red", "undecided": "yellow"}
 _COUNT_STYLES = {"passed": "green", "failed": "red", "error": "red", "no_evidence": "yellow"}
-
-
-class Line(Struct, frozen=True):
-    """One line of a report.
-
-    Args:
-        parts: Its texts, each with a style such as "red" or "bold"; clean of control characters.
-        indent: The spaces before it.
-        hang: The spaces before what does not fit and goes on in the next line.
-        right: What stands at the right edge.
-        whole: Never broken into several, so that a path in it can be clicked and copied.
-    """
-
-    parts: tuple[tuple[str, str], ...] = ()
-    indent: int = 0
-    hang: int = 0
-    right: str = ""
-    whole: bool = False
-
-    @property
-    def text(self) -> str:
-        """Its text without styles."""
-        return "".join(text for text, _ in self.parts)
-
-
-BLANK = Line()
-
-
-def line(*parts: str | tuple[str, str], indent: int = 0, hang: int | None = None, right: str = "", whole: bool = False) -> Line:
-    """Make a line of texts without a style and of pairs of a text and a style."""
-    styled = tuple((part, "") if isinstance(part, str) else part for part in parts)
-    return Line(styled, indent, indent if hang is None else hang, right, whole)
 
 
 def lines_of(result: RunsResult, *, fail_on: FailOn = "any") -> Iterator[Line]:

@@ -1,0 +1,210 @@
+"""Running an eval file for a command: what it asks, what is chosen of it, and what is written of the result."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from quickchecks._evalfile import EvalFile, load_eval_file
+from quickchecks._evals import run_evals_sync
+from quickchecks._evaluation import EvalOptions
+from quickchecks._items import Item
+from quickchecks._rescoring import failed_items, rescored
+from quickchecks._results.evaluation import EvalResult
+from quickchecks._results.result import many
+from quickchecks._results.saved import load_result
+from quickchecks.cli._app import Problem
+from quickchecks.cli._files import NewFile
+from quickchecks.errors import nearest_names
+from quickchecks.reports.evals import EVAL_FORMS, form_for
+
+__all__ = ("Request", "Written", "evaluate", "outputs", "read_variables", "rescore")
+
+_T = TypeVar("_T")
+Forms = Mapping[str, Callable[[_T], bytes]]
+
+
+class Request(Struct, frozen=True):
+    """What a command was asked to run.
+
+    Args:
+        file: The eval file.
+        variables: Values for its variables.
+        options: Options that take the place of those of the file.
+        only_failed: A result; only the items that failed there are run.
+        rescore: A result; its runs are scored, and no target is called.
+        reports: The files to write.
+    """
+
+    file: str
+    variables: Mapping[str, str] = {}
+    options: EvalOptions = {}
+    only_failed: str | None = None
+    rescore: str | None = None
+    reports: Sequence[str] = ()
+
+    def load(self) -> EvalFile:
+        """Read the eval file.
+
+        Raises:
+            Problem: There is no such file.
+            QuickchecksError: It cannot be read.
+        """
+        if not os.path.isfile(self.file):
+            folder = os.path.dirname(self.file) or "."
+            names = os.listdir(folder) if os.path.isdir(folder) else []
+            near = nearest_names(os.path.basename(self.file), [name for name in names if name.endswith((".yaml", ".yml", ".py"))])
+            raise Problem(f"{self.file}: there is no such eval file" + (f"\n  {near}" if near else ""))
+        if self.file.lower().endswith(".jsonl"):
+            hint = "an eval file is YAML or Python; to score recordings, write: quickchecks score"
+            raise Problem(f"{self.file} holds records, not an eval\n  {hint} {self.file} --check …")
+        with redirect_stdout(sys.stderr):
+            found = load_eval_file(self.file, self.variables)
+        options: EvalOptions = {**found.options, **self.options}
+        return replace(found, options=options)
+
+
+def read_variables(given: Sequence[str]) -> dict[str, str]:
+    """Read the values of `--set`.
+
+    Raises:
+        Problem: One is not written as name=value, or stands twice.
+    """
+    found: dict[str, str] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals or not name:
+            raise Problem(f"--set {one}: write --set name=value")
+        if name in found:
+            raise Problem(f"--set {name} stands twice")
+        found[name] = value
+    return found
+
+
+def evaluate(request: Request, file: EvalFile) -> EvalResult | None:
+    """Run an eval, or score the runs of a result again.
+
+    Args:
+        request: What was asked for.
+        file: The eval file.
+
+    Returns:
+        The result; None when nothing has failed in the result of `--only-failed`.
+
+    Raises:
+        QuickchecksError: Something of it makes no sense; the target has not been called.
+    """
+    if request.rescore is not None:
+        return rescore(file, load_result(request.rescore))
+    items: Sequence[Item] = file.items
+    notes: list[str] = []
+    if request.only_failed is not None:
+        wanted = failed_items(load_result(request.only_failed))
+        if not wanted:
+            return None
+        items = [item for item in items if item.id in set(wanted)]
+        gone = len(wanted) - len(items)
+        if not items:
+            raise Problem(f"none of the {many(len(wanted), 'item')} that failed in {request.only_failed} is in the data")
+        chosen = f"only the {many(len(items), 'item')} that failed in {request.only_failed}, of {len(file.items)}"
+        notes.append(chosen + (f"; {gone} that failed there are not in the data" if gone else ""))
+    with redirect_stdout(sys.stderr):  # what a target prints is no part of the result
+        result = run_evals_sync(items, file.load_target(), file.scorers, file.gates, **file.options)
+    return replace(result, warnings=(*result.warnings, *notes))
+
+
+def rescore(file: EvalFile, before: EvalResult) -> EvalResult:
+    """Score the runs of a result with the present checks."""
+    options = file.options
+    return rescored(
+        before, file.items, file.gates, file.scorers, name=options.get("name", ""), max_errors=options.get("max_errors", 0)
+    )
+
+
+def _forms_of(reports: Sequence[str], inputs: Sequence[str], forms: Forms[_T]) -> list[Callable[[_T], bytes]]:
+    """The forms of the files of `-o`, once it is known that nothing is written twice or over an input.
+
+    Raises:
+        Problem: A file stands twice, or is an input.
+        UnknownNameError: No form has its suffix.
+    """
+    places = [os.path.realpath(path) for path in reports]
+    for position, (path, place) in enumerate(zip(reports, places, strict=True)):
+        if place in places[:position]:
+            raise Problem(f"{path} stands twice among the files to write")
+        if place in [os.path.realpath(one) for one in inputs]:
+            raise Problem(f"{path} is what is read here: write to another file")
+    return [form_for(path, forms) for path in reports]
+
+
+class Written:
+    """The files of `-o`: opened before anything runs, so that nothing is run in vain.
+
+    Args:
+        reports: The files.
+        inputs: What is read, among which no file may be.
+        forms: What the value can be written as, by suffix.
+        record: Where the runs of a result are kept, if they are.
+    """
+
+    def __init__(
+        self, reports: Sequence[str], inputs: Sequence[str], forms: Forms[_T], *, record: str | os.PathLike[str] | None = None
+    ) -> None:
+        self._record = None if record is None else Path(record).resolve()
+        self._forms: list[Callable[..., bytes]] = list(_forms_of(reports, inputs, forms))
+        self._files: list[NewFile] = []
+        try:
+            for path in reports:
+                self._files.append(NewFile(path))
+        except BaseException:
+            self.drop()
+            raise
+
+    def write(self, value: object) -> None:
+        """Write the value in every form, and put the files in their places."""
+        try:
+            for file, form in zip(self._files, self._forms, strict=True):
+                file.stream.write(form(self._with_its_runs(value, file.path)))
+                file.keep()
+        except OSError as error:
+            self.drop()
+            raise Problem(f"a file could not be written: {error.strerror or error}") from error
+        except BaseException:
+            self.drop()
+            raise
+
+    def drop(self) -> None:
+        """Leave no trace of what has not been written."""
+        for file in self._files:
+            if not file.stream.closed:
+                file.drop()
+
+    def _with_its_runs(self, value: object, path: str) -> object:
+        """A result whose runs are not kept in a recording beside it is written with them."""
+        if not isinstance(value, EvalResult) or value.recording is None:
+            return value
+        beside = self._record is not None and Path(path).resolve().parent == self._record.parent
+        return value if beside else replace(value, recording=None)
+
+
+def outputs(request: Request, file: EvalFile) -> Written:
+    """Open the files of a round.
+
+    Raises:
+        Problem: One of them is read, stands twice, or cannot be written.
+        UnknownNameError: No report has the suffix of one.
+    """
+    record = file.options.get("record")
+    read = [os.path.realpath(one) for one in file.files]
+    if record is not None and os.path.realpath(record) in read:
+        raise Problem(f"{os.fspath(record)} is what is read here: record to another file")
+    inputs = [str(one) for one in file.files] + ([os.fspath(record)] if record is not None else [])
+    inputs += [request.only_failed] if request.only_failed is not None else []
+    return Written(request.reports, inputs, EVAL_FORMS, record=record)

@@ -1,0 +1,105 @@
+"""`quickchecks run`: run an agent over a dataset and say whether it passes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from quickchecks._evaluation import EvalOptions
+    from quickchecks._results.evaluation import EvalResult
+    from quickchecks._results.result import FailOn
+
+__all__ = ("run",)
+
+_EPILOG = """\b
+Examples:
+  quickchecks run eval.yaml -o result.json
+  quickchecks run eval.yaml --set model=small --repeat 5 --record runs.jsonl
+  quickchecks run eval.yaml --only-failed result.json
+  quickchecks run eval.yaml --rescore result.json      with other checks; the agent is not asked
+  quickchecks run eval.yaml --watch
+"""
+
+
+@click.command(short_help="Run an agent over a dataset, from an eval file.", epilog=_EPILOG)
+@click.argument("file", metavar="FILE")
+@click.option(
+    "-o", "--output", "reports", metavar="FILE", multiple=True, help="Write the result: .json, .jsonl, .csv or .md. Repeatable."
+)
+@click.option("--set", "variables", metavar="NAME=VALUE", multiple=True, help="A value for a variable of the file. Repeatable.")
+@click.option("--repeat", type=click.IntRange(min=1), metavar="N", help="Run each item so many times.")
+@click.option("--concurrency", type=click.IntRange(min=1), metavar="N", help="The most items at once.")
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="What an item may take.")
+@click.option("--record", metavar="FILE", help="Keep every run, as JSON Lines that can be scored again.")
+@click.option("--only-failed", metavar="RESULT", help="Run only the items that failed or broke in this result.")
+@click.option("--rescore", metavar="RESULT", help="Score the runs in this result; the target is not called.")
+@click.option("--watch", is_flag=True, help="Run again when a file changes; where only checks did, score again. Ctrl-C ends it.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(("any", "gates", "never")),
+    default="any",
+    show_default=True,
+    help="What makes the exit code 1: anything asserted, gates and errors only, or nothing.",
+)
+def run(
+    file: str,
+    reports: tuple[str, ...],
+    variables: tuple[str, ...],
+    repeat: int | None,
+    concurrency: int | None,
+    timeout: float | None,
+    record: str | None,
+    only_failed: str | None,
+    rescore: str | None,
+    watch: bool,
+    fail_on: FailOn,
+) -> None:
+    """Run the eval in FILE: ask its target every item of its data, and judge the answers.
+
+    FILE is YAML with the keys target, data, gates, scorers and options, or Python that defines `evaluation`.
+    """
+    from quickchecks.cli._evaluating import Request, evaluate, outputs, read_variables
+
+    if only_failed and rescore:
+        raise click.UsageError("--only-failed runs the target, --rescore does not: use one of them")
+    for name, value in (("--repeat", repeat), ("--record", record)):
+        if rescore and value:
+            raise click.UsageError(f"{name} is about runs to come, and --rescore scores those that there are: leave one out")
+    if watch and rescore:
+        raise click.UsageError("--watch scores the last runs again by itself where only checks changed: leave --rescore out")
+    given = {"repetitions": repeat, "concurrency": concurrency, "timeout": timeout, "record": record}
+    options: EvalOptions = {key: value for key, value in given.items() if value is not None}  # type: ignore[assignment]
+    request = Request(file, read_variables(variables), options, only_failed, rescore, reports)
+    context = click.get_current_context()
+    if watch:
+        from quickchecks.cli._watching import watch as keep_watching
+
+        context.exit(keep_watching(request, lambda result: _show(result, fail_on, reports)))
+    found = request.load()
+    files = outputs(request, found)
+    try:
+        result = evaluate(request, found)
+    except BaseException:
+        files.drop()
+        raise
+    if result is None:
+        files.drop()
+        click.echo(f"nothing failed in {only_failed}, so that there is nothing to run · exit 3")
+        context.exit(3)
+    files.write(result)
+    context.exit(_show(result, fail_on, reports))
+
+
+def _show(result: EvalResult, fail_on: FailOn, reports: tuple[str, ...]) -> int:
+    """Print a result; returns the exit code."""
+    from quickchecks.cli._deciding import eval_exit_code
+    from quickchecks.cli._output import print_lines
+    from quickchecks.reports.evals import eval_lines
+
+    code = eval_exit_code(result, fail_on)
+    print_lines(eval_lines(result, code))
+    for path in reports:
+        click.echo(f"wrote {path}", err=True)
+    return code
