@@ -145,7 +145,7 @@ async def pydantic_evals(count: int, sleep: float, concurrency: int) -> object:
         of(lambda text, tools: tools[0] == "search_orders", "Order"),
     ]
     cases = [Case(name=f"c{number}", inputs="q") for number in range(count)]
-    dataset = Dataset(name="d", cases=cases, evaluators=evaluators)  # type: ignore[arg-type]
+    dataset = Dataset(name="d", cases=cases, evaluators=evaluators)
     return await dataset.evaluate(target, max_concurrency=concurrency, progress=False)
 
 
