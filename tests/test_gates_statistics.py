@@ -34,7 +34,7 @@ def test_too_few_clean_items_leave_it_undecided_and_say_how_many_more_would_deci
 def test_so_many_more_do_decide_and_one_less_does_not() -> None:
     assert judged(["ok"] * 59, 0.95, 0.95).verdict == "passed"
     assert judged(["ok"] * 59, 0.95, 0.95).explanation == "59 of 59 items passed, which proves 95 %"
-    assert judged(["ok"] * 58, 0.95, 0.95).explanation.endswith("; 1 more clean items would decide")
+    assert judged(["ok"] * 58, 0.95, 0.95).explanation.endswith("; 1 more clean item would decide")
 
 
 def test_a_share_below_the_wanted_one_fails_whatever_the_confidence() -> None:

@@ -172,7 +172,7 @@ def _gate(assertion: Assertion, counts: Counts, values: Mapping[str, list[float]
     if proved >= wanted:
         return "passed", f"{clean_items} of {len(values)} items passed, which proves {_percent(proved, down=True)}", below
     more = _stats.clean_items_needed(clean_items, len(values), wanted, assertion.confidence)
-    needed = f"; {more} more clean items would decide" if more is not None else ""
+    needed = f"; {more} more clean item{'' if more == 1 else 's'} would decide" if more is not None else ""
     return (
         "undecided",
         f"{clean_items} of {len(values)} passed proves {_percent(proved, down=True)}, {_percent(wanted)} with "

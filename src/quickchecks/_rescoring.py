@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from quickchecks import _render, _wire
+from quickchecks._evaluation import GRACE, Running
 from quickchecks._gates import Assertion, gates_of, scorers_of
 from quickchecks._items import Item
 from quickchecks._loops import LoopThread
@@ -106,12 +107,18 @@ def rescored(
 
 def _run(runner: Runner) -> bool:
     """Run the jobs; returns whether that was interrupted."""
-    future = LoopThread.shared().start(runner.run())
+    shared = LoopThread.shared()
+    running = Running(shared)
+    shared.start(running.of(runner.run()))
     try:
-        future.result()
+        running.done.wait()
     except KeyboardInterrupt:
         runner.stopping = True
+        running.cancel()
+        running.done.wait(GRACE)
         return True
+    if running.error is not None:
+        raise running.error
     return False
 
 
