@@ -39,7 +39,7 @@ from quickchecks import testing as t
 from quickchecks._evaluation import EvalOptions
 from quickchecks._loops import LoopThread
 from quickchecks._progress import Bar
-from quickchecks.errors import EvalFailed, QuickchecksError, ScorerDefinitionError, SettingsError, TargetError
+from quickchecks.errors import EvalFailed, ItemError, QuickchecksError, ScorerDefinitionError, SettingsError, TargetError
 
 #: Seconds after which something that hangs fails.
 GUARD = 30
@@ -534,3 +534,36 @@ def test_a_bare_scorer_of_a_turn_is_shown_with_its_mean() -> None:
 def test_runs_are_data_of_their_own() -> None:
     runs: Sequence[Run] = [t.run("x"), t.run("y")]
     assert run_evals_sync(runs, scorers=ANY).scores["includes('x')"] == 0.5
+
+
+def test_an_error_alone_is_no_answer() -> None:
+    """Many wrappers answer with it; a check of something absent would pass on it."""
+    result = run_evals_sync(["q"], lambda q: {"error": "rate limit"}, gates=[checks.excludes("zz")])
+    assert result.verdict == "failed"
+    assert result.items[0].error is not None
+
+
+def test_recorded_outputs_beside_a_target_are_told() -> None:
+    result = run_evals_sync([{"input": "q", "output": "ok"}], lambda q: "never", gates=[checks.includes("ok")])
+    assert any("brought what was answered" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize("key", ["gates", "scorers", "expectd", "ground_thruth"])
+def test_what_an_item_cannot_have_is_refused(key: str) -> None:
+    with pytest.raises(ItemError, match=key):
+        run_evals_sync([{"input": "q", key: ["x"]}], str, gates=[checks.includes("q")])
+
+
+def test_a_gate_of_another_range_is_refused() -> None:
+    points = create_scorer(id="points", score_range=(0, 10)).generate_score(lambda run: 5)
+    with pytest.raises(ScorerDefinitionError, match="threshold"):
+        run_evals_sync(["q"], str, gates=[points])
+
+
+def test_a_recording_replaces_nothing_but_a_recording(tmp_path: Path) -> None:
+    program = tmp_path / "agent.py"
+    program.write_text("x = 1\n")
+    for place in (program, tmp_path):
+        with pytest.raises(SettingsError, match="record"):
+            run_evals_sync(["q"], str, gates=[checks.includes("q")], record=place)
+    assert program.read_text() == "x = 1\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from quickchecks import Item, Threshold, checks, from_item, load_result, run_evals_sync
 from quickchecks._items import items_of
@@ -97,3 +98,26 @@ def test_what_failed() -> None:
         [checks.excludes("rain")],
     )
     assert failed_items(result) == ("sunni", "boom", "rain")
+
+
+def test_a_result_that_was_broken_off_stays_undecided_when_it_is_scored_again() -> None:
+    whole = run_evals_sync(
+        [{"id": "a", "input": "a"}, {"id": "b", "input": "b"}], lambda q: f"ok {q}", gates=[checks.includes("ok")]
+    )
+    part = replace(whole, items=whole.items[:1], interrupted=True)
+    items = items_of([{"id": "a", "input": "a"}])
+    again = rescored(part, items, [checks.includes("ok")], [])
+    assert (again.verdict, again.incomplete) == ("undecided", "the result was broken off before every item was run")
+
+
+@pytest.mark.parametrize("data", [[{"id": "z", "input": "z"}], [{"id": "a", "input": "a"}, {"id": "new", "input": "n"}]])
+def test_items_that_were_never_run_leave_a_rescoring_undecided(data: list[object]) -> None:
+    whole = run_evals_sync([{"id": "a", "input": "a"}], lambda q: f"ok {q}", gates=[checks.includes("ok")])
+    again = rescored(whole, items_of(data), [checks.includes("ok")], [])
+    assert again.verdict == "undecided"
+    assert "1 item of the data not run" in again.explain()
+
+
+def test_an_item_without_evidence_is_one_to_run_again() -> None:
+    result = run_evals_sync([{"id": "a", "input": "a"}], lambda q: "ok", gates=[checks.used_no_tools()])
+    assert failed_items(result) == ("a",)

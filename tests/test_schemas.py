@@ -94,6 +94,7 @@ FULL_RESULT = EvalRecord(
     repetitions=2,
     max_errors=1,
     warnings=("no run here ever called 'x'",),
+    incomplete="1 item of the data not run as the data is now",
     seconds=1.5,
     usage=Usage(120, 30),
     environment={"python": "3.11"},

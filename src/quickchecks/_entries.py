@@ -158,6 +158,12 @@ def gates_of(entries: Iterable[object], *, turn: int | None = None) -> tuple[Ass
         else:
             scorer = entry["scorer"] if isinstance(entry, Mapping) and set(entry) == {"scorer"} else entry
             found.append(Assertion(_ready(scorer), "gate", turn=turn))
+    for one in found:
+        if one.scorer.score_range != (0.0, 1.0):
+            low, high = one.scorer.score_range
+            raise ScorerDefinitionError(
+                f"a gate must score 1, and {one.identity} scores {low:g}..{high:g}: put it in scorers with a threshold"
+            )
     return _distinct(found, "gates", turn)
 
 

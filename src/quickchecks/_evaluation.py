@@ -142,6 +142,7 @@ class Evaluation:
         asking = next((item for item in items if item.run is None and item.output is msgspec.UNSET), None)
         if self._target is None and asking is not None:
             raise TargetError(f"item {asking.id!r} has to be asked, and there is no target: give target=..., or recorded outputs")
+        brought = sum(item.run is not None or item.output is not msgspec.UNSET for item in items)
         jobs = [
             Job(item, index, repetition, (*self._plan, *entries) if entries else self._plan)
             for index, (item, entries) in enumerate(zip(items, turns, strict=True))
@@ -159,6 +160,10 @@ class Evaluation:
         self._running: Running | None = None
         self._unrecorded = ""
         talks = any(len(item.asked) > 1 for item in items)
+        if self._target is not None and brought:
+            self._runner.warnings.append(
+                f"{brought} of {_render.many(len(items), 'item')} brought what was answered, and the target was not asked for it"
+            )
         if self._target is not None and talks and not self._target.keeps_track:
             self._runner.warnings.append(
                 f"the target {self._target.name} takes neither history nor session, so that it sees each turn of a "

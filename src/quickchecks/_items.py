@@ -238,6 +238,11 @@ def _item_of_mapping(value: Mapping[object, object], index: int) -> Item:
     if len(expected) > 1:
         raise ItemError(f"item {index} has {' and '.join(map(repr, expected))}, which mean the same: keep one of them")
     extra = {str(key): item for key, item in value.items() if key not in _KNOWN}
+    for key in extra:
+        if key in ("gates", "scorers"):
+            raise ItemError(f"item {index} has {key!r}, which only a turn has: write turns=[{{'input': ..., {key!r}: [...]}}]")
+        if (near := nearest_names(key, _EXPECTED[:4])).startswith("did"):
+            raise ItemError(f"item {index} has {key!r}, which means nothing here: {near} (what is only kept goes to metadata)")
     metadata = value.get("metadata")
     if metadata is not None and not isinstance(metadata, Mapping):
         raise ItemError(f"item {index}: metadata is a mapping, not {_render.value(metadata)}")

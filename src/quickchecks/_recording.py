@@ -10,6 +10,7 @@ import msgspec
 from quickchecks import _wire
 from quickchecks._results.evaluation import ItemResult
 from quickchecks._run import Run, RunError
+from quickchecks.errors import SettingsError
 
 __all__ = ("Recording", "recorded_run")
 
@@ -27,8 +28,12 @@ class Recording:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = os.fspath(path)
         self._growing = f"{self._path}.part"
-        os.makedirs(os.path.dirname(self._path) or ".", exist_ok=True)
-        self._stream = open(self._growing, "wb")  # noqa: SIM115 - it stays open while the evaluation runs
+        _must_be_replaceable(self._path)
+        try:
+            os.makedirs(os.path.dirname(self._path) or ".", exist_ok=True)
+            self._stream = open(self._growing, "wb")  # noqa: SIM115 - it stays open while the evaluation runs
+        except OSError as error:
+            raise SettingsError(f"record: {self._path!r} cannot be written: {error.strerror or error}") from error
 
     def add(self, result: ItemResult) -> None:
         """Keep one run."""
@@ -46,6 +51,18 @@ class Recording:
             for item in items:
                 stream.write(_wire.dumps(recorded_run(item)) + b"\n")
         os.replace(self._growing, self._path)
+
+
+def _must_be_replaceable(path: str) -> None:
+    """Refuse to replace what is no recording: a folder, a device, a program, a dataset."""
+    if not os.path.exists(path):
+        return
+    if not os.path.isfile(path):
+        raise SettingsError(f"record: {path!r} is no regular file, so that no recording can take its place")
+    with open(path, "rb") as stream:
+        first = stream.readline(4096)
+    if first.strip() and not first.startswith(b'{"schema":"quickchecks.run/'):
+        raise SettingsError(f"record: {path!r} exists and is no recording; name another file, or remove it first")
 
 
 def recorded_run(result: ItemResult) -> Run:

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from quickchecks import _render, _wire
-from quickchecks._evaluation import GRACE, Running
+from quickchecks._evaluation import Running
 from quickchecks._gates import Assertion, gates_of, scorers_of
 from quickchecks._items import Item
 from quickchecks._loops import LoopThread
 from quickchecks._results.evaluation import EvalResult, ItemResult
 from quickchecks._results.names import NamesInRuns
-from quickchecks._runner import Job, Runner, Settings
+from quickchecks._runner import GRACE, Job, Runner, Settings
 from quickchecks._score import no_evidence
 from quickchecks._scorer.definition import create_scorer
 from quickchecks._scorer.pipeline import Scorer
@@ -23,7 +23,7 @@ __all__ = ("failed_items", "has_checks_of_turns", "rescored")
 
 
 def failed_items(result: EvalResult) -> tuple[str, ...]:
-    """The ids of the items that broke, failed a check, or kept a gate or threshold from passing.
+    """The ids of the items that broke, failed a check or left it open, or kept a gate or threshold from passing.
 
     Args:
         result: The result.
@@ -32,7 +32,7 @@ def failed_items(result: EvalResult) -> tuple[str, ...]:
     wrong = {
         item.id
         for item in result.items
-        if item.errored or item.id in below or any(score.outcome in ("failed", "error") for score in item.scores)
+        if item.errored or item.id in below or any(score.outcome in ("failed", "error", "no_evidence") for score in item.scores)
     }
     return tuple(dict.fromkeys(item.id for item in result.items if item.id in wrong))
 
@@ -102,6 +102,7 @@ def rescored(
         before.seconds,
         interrupted,
         before.environment,
+        incomplete=_left_out(before, present),
     )
 
 
@@ -156,6 +157,15 @@ def _differences(before: EvalResult, present: Mapping[str | None, Item]) -> list
         ("items that ask something else by now, judged as they were", [str(o) for o in asks if asks[o] != _asked(present[o])]),
     )
     return [f"{said}: {_render.listed(ids, limit=5)}" for said, ids in found if ids]
+
+
+def _left_out(before: EvalResult, present: Mapping[str | None, Item]) -> str:
+    """Why the present data is not all judged: it has items that were never run, or ask something else by now."""
+    recorded = {item.id: item.item for item in before.items}
+    new = [one for one, item in present.items() if one not in recorded or _asked(recorded[one]) != _asked(item)]
+    if new:
+        return f"{_render.many(len(new), 'item')} of the data not run as the data is now"
+    return "the result was broken off before every item was run" if before.interrupted else before.incomplete
 
 
 def has_checks_of_turns(item: Item) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from quickchecks import (
     EvalResult,
@@ -304,3 +305,22 @@ def test_without_runs_nothing_is_said_of_where_they_part(tmp_path: Path) -> None
         (tmp_path / f"{name}.jsonl").unlink()
     found = compare_results(load_result(tmp_path / "ok.json"), load_result(tmp_path / "no.json"))
     assert [(one.item, one.divergence) for one in found.broke] == [("1", "")]
+
+
+def gated(answers: dict[str, str]) -> EvalResult:
+    data = [{"id": item, "input": item} for item in answers]
+    return run_evals_sync(data, answers.__getitem__, gates=[checks.includes("ok")])
+
+
+def test_a_result_that_was_broken_off_clears_nothing() -> None:
+    whole = gated({"a": "ok", "b": "ok"})
+    part = replace(whole, items=whole.items[:1], interrupted=True)
+    found = compare_results(whole, part)
+    assert found.open_ended == "the second result was broken off"
+    assert found.verdicts == ("passed", "undecided")
+
+
+def test_a_verdict_that_fell_is_a_regression_whatever_the_items_in_common_say() -> None:
+    found = compare_results(gated({"a": "ok"}), gated({"a": "ok", "new": "no"}))
+    assert found.regressed
+    assert not found.broke

@@ -115,6 +115,8 @@ class EvalComparison(Struct, frozen=True, omit_defaults=True, tag_field="schema"
         broke: What broke, item by item.
         mended: What mended.
         measures: Cost, tokens and seconds.
+        verdicts: What each result says by itself.
+        open_ended: Why the comparison cannot clear the second result; empty when it can.
     """
 
     common: tuple[str, ...] = ()
@@ -127,12 +129,19 @@ class EvalComparison(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     broke: tuple[Change, ...] = ()
     mended: tuple[Change, ...] = ()
     measures: tuple[MeasureChange, ...] = ()
+    verdicts: tuple[str | None, str | None] = (None, None)
+    open_ended: str = ""
 
     @property
     def regressed(self) -> bool:
-        """Whether anything is worse: an item broke, or the mean of a scorer fell by more than chance explains."""
+        """Whether anything is worse: an item broke, the verdict fell, or a mean fell by more than chance explains."""
         fell = any(one.difference < 0 and one.p_value < SIGNIFICANT for one in self.scorers)
-        return bool(self.broke) or fell
+        return bool(self.broke) or self.verdict_fell or fell
+
+    @property
+    def verdict_fell(self) -> bool:
+        """Whether the first result passed, and the second failed or missed a threshold."""
+        return self.verdicts[0] == "passed" and self.verdicts[1] in ("failed", "scored")
 
 
 def compare_results(before: EvalResult, after: EvalResult) -> EvalComparison:
@@ -178,7 +187,19 @@ def compare_results(before: EvalResult, after: EvalResult) -> EvalComparison:
         tuple(broke),
         tuple(mended),
         _measures(common, old, new),
+        (before.verdict, after.verdict),
+        _open_ended(before, after),
     )
+
+
+def _open_ended(before: EvalResult, after: EvalResult) -> str:
+    """Why nothing can be said of what the second result leaves out."""
+    for which, result in (("first", before), ("second", after)):
+        if result.interrupted:
+            return f"the {which} result was broken off"
+        if result.incomplete:
+            return f"the {which} result is not whole: {result.incomplete}"
+    return "the second result is undecided by itself" if before.verdict == "passed" and after.verdict == "undecided" else ""
 
 
 _Items = Mapping[str, list[ItemResult]]

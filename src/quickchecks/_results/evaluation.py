@@ -177,6 +177,7 @@ class EvalResult(Struct, frozen=True, dict=True):
         warnings: What looks like a mistake, or went wrong beside the items.
         seconds: How long all of it took.
         interrupted: Whether it was broken off.
+        incomplete: Which items of the data it says nothing of, as a sentence; empty when it is whole.
         environment: Where it ran: versions, and the git revision when there is one; looked up when it is saved.
         recording: The name of the file that keeps the runs, beside that of the result.
     """
@@ -191,6 +192,7 @@ class EvalResult(Struct, frozen=True, dict=True):
     interrupted: bool = False
     environment: Mapping[str, str] | None = None
     recording: str | None = None
+    incomplete: str = ""
 
     @property
     def passed(self) -> bool:
@@ -201,10 +203,10 @@ class EvalResult(Struct, frozen=True, dict=True):
     def verdict(self) -> Verdict | None:
         """What all gates and thresholds say together; None when nothing was asserted.
 
-        What was broken off says nothing better than "undecided".
+        What was broken off, or leaves items out, says nothing better than "undecided".
         """
         found = verdict_of(self._judged, errors=self.error_count, max_errors=self.max_errors)
-        return "undecided" if self.interrupted and found not in (None, "failed") else found
+        return "undecided" if (self.interrupted or self.incomplete) and found not in (None, "failed") else found
 
     @cached
     def error_count(self) -> int:

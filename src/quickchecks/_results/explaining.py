@@ -46,7 +46,7 @@ def _headline(result: EvalResult) -> str:
         parts.append(f"${usage.cost:.4f}")
     parts.append(f"{result.seconds:.1f} s")
     name = f"{result.name}: " if result.name else ""
-    interrupted = " (interrupted)" if result.interrupted else ""
+    interrupted = " (interrupted)" if result.interrupted else f" ({result.incomplete})" if result.incomplete else ""
     return f"{name}{verdict}{interrupted} · {' · '.join(parts)}"
 
 

@@ -123,6 +123,7 @@ class EvalRecord(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
         usage: Tokens and cost.
         environment: Where it ran.
         interrupted: Whether it was broken off.
+        incomplete: Which items of the data it says nothing of.
         recording: The file that holds the runs, beside this one, when they are kept apart.
         entries: The entries of gates and scorers; first those that apply to every item.
         common: How many of the entries apply to every item.
@@ -141,6 +142,7 @@ class EvalRecord(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
     usage: Usage | None = None
     environment: Mapping[str, str] = {}
     interrupted: bool = False
+    incomplete: str = ""
     recording: str | None = None
     entries: tuple[EntryRecord, ...] = ()
     common: int = 0
@@ -164,6 +166,7 @@ def record_of(result: EvalResult) -> EvalRecord:
         usage=result.usage,
         environment=environment() if result.environment is None else result.environment,
         interrupted=result.interrupted,
+        incomplete=result.incomplete,
         recording=result.recording,
         entries=tuple(_entry(one) for one in result.assertions),
         common=len(common),
@@ -243,6 +246,7 @@ def result_of(record: EvalRecord, runs: Sequence[Run | None] = ()) -> EvalResult
         record.interrupted,
         record.environment,
         record.recording,
+        record.incomplete,
     )
     if record.usage is not None and any(item.run is None for item in items):
         known = result.__dict__

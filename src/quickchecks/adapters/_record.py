@@ -42,7 +42,8 @@ def is_envelope(value: Any) -> bool:
     if not isinstance(value, Mapping) or not ENVELOPE_KEYS.issuperset(value):
         return False
     answers = sum(key in value for key in ANSWER_KEYS)
-    return answers == 1 or (answers == 0 and "messages" in value)
+    # An error alone is what many wrappers answer with when there is no answer: it must not be read as one.
+    return answers == 1 or (answers == 0 and ("messages" in value or bool(value.get("error"))))
 
 
 def run_of(record: Mapping[str, Any], messages: Any, built: list[Message], gaps: list[Gap]) -> Run:

@@ -75,8 +75,8 @@ def load_envelope(value: Mapping[str, Any]) -> Run:
         as_text = isinstance(came, str) and came.lstrip()[:1] in ("[", "{")
         hint = "it is JSON as text: --map messages=messages (in Python: map={'messages': 'messages'}) reads it" if as_text else ""
         raise expected("a list of messages", came, "messages", hint)
-    key = next(key for key in ANSWER_KEYS if key in value)
-    answer = value[key]
+    key = next((key for key in ANSWER_KEYS if key in value), "")
+    answer = value.get(key)
     calls = value.get("tool_calls")
     read, gaps = ([], [_NO_CALLS]) if calls is None else loose_calls(calls, "tool_calls")
     if answer is None:

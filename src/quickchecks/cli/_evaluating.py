@@ -106,7 +106,9 @@ def evaluate(request: Request, file: EvalFile) -> EvalResult | None:
     items: Sequence[Item] = file.items
     notes: list[str] = []
     if request.only_failed is not None:
-        wanted = failed_items(load_result(request.only_failed))
+        earlier = load_result(request.only_failed)
+        run = {item.id for item in earlier.items}
+        wanted = (*failed_items(earlier), *(item.id for item in file.items if item.id and item.id not in run))
         if not wanted:
             return None
         items = [item for item in items if item.id in set(wanted)]

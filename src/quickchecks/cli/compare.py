@@ -92,6 +92,8 @@ def _decided(comparison: EvalComparison, conditions: tuple[str, ...]) -> tuple[i
         return 1, f"regressed: {'; '.join(holding)}"
     if unknown:
         return 3, f"undecided: not every run carries what {', '.join(unknown)} asks about"
+    if comparison.open_ended and "regression" in conditions:
+        return 3, f"undecided: {comparison.open_ended}"
     changed = f"{len(comparison.broke)} broke, {len(comparison.mended)} mended"
     return 0, f"nothing decided: {changed}" if conditions == ("never",) else f"no regression: {changed}"
 
@@ -108,7 +110,9 @@ def _holds(condition: str, comparison: EvalComparison) -> str:
     """What makes a condition hold, in words; empty when it does not."""
     if condition == "regression" and comparison.regressed:
         fell = [one.scorer for one in comparison.scorers if one.difference < 0]
-        return f"{len(comparison.broke)} broke" if comparison.broke else f"{', '.join(fell)} fell"
+        if comparison.broke:
+            return f"{len(comparison.broke)} broke"
+        return f"the verdict fell to {comparison.verdicts[1]}" if comparison.verdict_fell else f"{', '.join(fell)} fell"
     growth, found = _measure(condition, comparison), _LIMIT.fullmatch(condition)
     if found is None or growth is False or growth is None or growth <= float(found[2]) / 100:
         return ""

@@ -48,6 +48,8 @@ def comparison_lines(comparison: EvalComparison, before: str, after: str) -> Ite
         The lines.
     """
     yield line((f"{many(len(comparison.common), 'item')} in both ", "bold"), one_line(before), " and ", one_line(after))
+    first, second = (verdict or "no verdict" for verdict in comparison.verdicts)
+    yield line(f"{first} → {second}", indent=2)
     for said, ids in _unmatched(comparison):
         yield line(f"{said}: {one_line(_ids(ids))}", indent=2, hang=4)
     yield BLANK
