@@ -236,7 +236,7 @@ def main() -> None:
     except ImportError:
         has_peer = False
 
-    subprocess.run([sys.executable, "-m", "compileall", "-q", *filter(os.path.isdir, sys.path[1:])], check=False)
+    subprocess.run([sys.executable, "-m", "compileall", "-qq", *filter(os.path.isdir, sys.path[1:])], check=False)
     asyncio.run(ours(100, answer, 10))
     by_hand = median(lambda: floor(10_000, 0, 10)) / 10_000 * 1e6
     print("items that answer at once, five checks, concurrency 10")

@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from quickchecks import _render
 from quickchecks._cached import cached
+from quickchecks._items import Item
 from quickchecks._scorer.definition import as_scorer
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._scorer.prompts import Prompt
 from quickchecks._scorer.thresholds import Bounds
 from quickchecks.errors import CheckArgumentError, CheckArgumentTypeError, ScorerDefinitionError
 
-__all__ = ("Assertion", "Gate", "Threshold", "gates_of", "scorers_of")
+__all__ = ("Assertion", "Gate", "Threshold", "entries_of_turns", "gates_of", "scorers_of")
 
 
 class Gate(Struct, frozen=True):
@@ -189,6 +190,19 @@ def scorers_of(entries: Iterable[object], *, turn: int | None = None) -> tuple[A
         else:
             found.append(Assertion(_ready(entry), "scorer", turn=turn))
     return _distinct(found, "scorers", turn)
+
+
+def entries_of_turns(item: Item) -> tuple[Assertion, ...]:
+    """The entries that judge single turns of an item: of each turn its gates, then its scorers.
+
+    Args:
+        item: The item.
+    """
+    return tuple(
+        entry
+        for turn, one in enumerate(item.turns)
+        for entry in (*gates_of(one.gates, turn=turn), *scorers_of(one.scorers, turn=turn))
+    )
 
 
 def _listed(entries: object, name: str) -> list[object]:

@@ -14,8 +14,9 @@ import msgspec
 from msgspec import Struct
 
 from quickchecks import _render
-from quickchecks._gates import Assertion, gates_of, scorers_of
-from quickchecks._items import Item, items_of, load_items
+from quickchecks._entries import entries_of_turns
+from quickchecks._gates import gates_of, scorers_of
+from quickchecks._items import items_of, load_items
 from quickchecks._loops import LoopThread
 from quickchecks._progress import Bar
 from quickchecks._recording import Recording
@@ -135,7 +136,7 @@ class Evaluation:
         self._options = options.checked()
         items = load_items(data) if isinstance(data, (str, PathLike)) else items_of(data)  # type: ignore[arg-type]
         self._plan = (*gates_of(gates), *scorers_of(scorers))
-        turns = [_entries_of_turns(item) for item in items]
+        turns = [entries_of_turns(item) for item in items]
         if not self._plan and not any(turns):
             raise ScorerDefinitionError("there is nothing to score with: give gates=[...] or scorers=[...]")
         self._target = None if target is None else Target.of(target, options.target_options)
@@ -302,11 +303,3 @@ class Evaluation:
             times = f"for {many(runner.callback_errors, 'item')}, first " if runner.callback_errors > 1 else ""
             found.append(f"on_item_complete raised {times}{runner.callback_error}")
         return (*found, *self._names.warnings())
-
-
-def _entries_of_turns(item: Item) -> tuple[Assertion, ...]:
-    return tuple(
-        entry
-        for turn, one in enumerate(item.turns)
-        for entry in (*gates_of(one.gates, turn=turn), *scorers_of(one.scorers, turn=turn))
-    )

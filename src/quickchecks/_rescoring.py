@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from quickchecks import _render, _wire
+from quickchecks._entries import entries_of_turns
 from quickchecks._evaluation import Running
-from quickchecks._gates import Assertion, gates_of, scorers_of
+from quickchecks._gates import gates_of, scorers_of
 from quickchecks._items import Item
 from quickchecks._loops import LoopThread
 from quickchecks._results.evaluation import EvalResult, ItemResult
@@ -72,7 +73,7 @@ def rescored(
     origin: list[int] = []
     for position, one in enumerate(before.items):
         item = _present(one.item, present.get(one.item.id))
-        of_turns = _entries_of_turns(item)
+        of_turns = entries_of_turns(item)
         item = replace(item, turns=(), inputs=item.asked) if item.turns else item  # by now it is one run
         if one.error is not None and (one.error.kind != "run" or one.run is None):
             kept[position] = replace(one, item=item, plan=(*plan, *of_turns), scores=())
@@ -132,14 +133,6 @@ def _asked(item: Item) -> object:
 def _present(recorded: Item, present: Item | None) -> Item:
     """The item as the data has it now, where it still asks what was answered."""
     return recorded if present is None or _asked(present) != _asked(recorded) else present
-
-
-def _entries_of_turns(item: Item) -> tuple[Assertion, ...]:
-    return tuple(
-        entry
-        for turn, one in enumerate(item.turns)
-        for entry in (*gates_of(one.gates, turn=turn), *scorers_of(one.scorers, turn=turn))
-    )
 
 
 def _without_turns(scorer: Scorer) -> Scorer:
