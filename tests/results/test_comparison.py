@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
@@ -25,7 +26,7 @@ from quickchecks import (
     run_evals_sync,
 )
 from quickchecks import testing as t
-from quickchecks._results.comparison import EvalComparison, ScorerChange
+from quickchecks._results.changes import EvalComparison, ScorerChange
 
 OK = checks.includes("ok")
 
@@ -139,7 +140,9 @@ def test_what_no_longer_applies_did_not_break() -> None:
 def test_numbers_do_not_break_but_fall() -> None:
     found = compared({str(n): "1" for n in range(12)}, {str(n): "0.8" for n in range(12)}, given())
     assert (found.broke, only(found).test) == ((), "permutation")
-    assert only(found).said == "1 → 0.8 (-0.2, 95 % interval -0.2 to -0.2) on 12 items: worse (p = 0.00049)"
+    assert only(found).said == (
+        "1 → 0.8 (-0.2; no interval can be told: all differ by the same) on 12 items: worse (p = 0.00049)"
+    )
     assert found.regressed
 
 
@@ -153,7 +156,8 @@ def test_what_chance_explains_is_no_difference() -> None:
     found = compared(before, {**before, "3": "no", "4": "no"})
     assert only(found).p_value == 0.5
     assert only(found).said == (
-        "1 → 0.9 (-0.1, 95 % interval -0.24 to +0.0586) on 20 items: not more than chance explains (p = 0.5); 2 broke, 0 mended"
+        "1 → 0.9 (-0.1; 95 % interval -0.24 to +0.0586) on 20 items: over all items no more than chance explains (p = 0.5); "
+        "2 broke, 0 mended"
     )
 
 
@@ -166,14 +170,16 @@ def test_what_chance_does_not_explain_is_worse_or_better() -> None:
 
 def test_no_change_is_said_and_not_called_certain() -> None:
     one = only(compared({"1": "ok", "2": "no"}, {"1": "ok", "2": "no"}))
-    assert one.said == "0.5 → 0.5 (+0, 95 % interval -0.49 to +0.49) on 2 items: no change"
+    assert one.said == "0.5 → 0.5 (+0; 95 % interval -0.49 to +0.49) on 2 items: no change"
     assert one.p_value == 1
 
 
 def test_a_number_on_one_item_has_no_interval() -> None:
     one = only(compared({"1": "0.5"}, {"1": "0.75"}, given()))
     assert one.interval is None
-    assert one.said == "0.5 → 0.75 (+0.25) on 1 item: not more than chance explains (p = 1)"
+    assert one.said == (
+        "0.5 → 0.75 (+0.25; no interval can be told from 1 item) on 1 item: over all items no more than chance explains (p = 1)"
+    )
 
 
 def test_the_interval_of_numbers_up_to_1_is_no_wider_than_they_can_differ() -> None:
@@ -187,7 +193,7 @@ def test_several_scorers_are_adjusted_for_being_several() -> None:
     both = compared(good, bad, OK, checks.includes("a")).scorers
     assert alone.p_value == 0.03125
     assert [one.p_value for one in both] == [0.0625, 1]
-    assert "not more than chance explains (p = 0.062)" in both[0].said
+    assert "over all items no more than chance explains (p = 0.062, adjusted for 2 scorers)" in both[0].said
 
 
 def test_a_check_that_is_a_gate_and_measured_is_told_once() -> None:
@@ -241,7 +247,7 @@ def test_repetitions_are_compared_item_by_item() -> None:
 
 def test_a_repetition_that_broke_is_left_out_of_the_mean_and_told() -> None:
     found = compared({"1": ["ok", "ok"]}, {"1": ["ok", OSError("gone")]}, repetitions=2)
-    assert [(one.scorer, one.after) for one in found.broke] == [("", "broke: exception")]
+    assert [(one.scorer, one.after) for one in found.broke] == [("", "1 of 2 broke: exception")]
     assert only(found).after == 1
 
 
@@ -324,3 +330,198 @@ def test_a_verdict_that_fell_is_a_regression_whatever_the_items_in_common_say() 
     found = compare_results(gated({"a": "ok"}), gated({"a": "ok", "new": "no"}))
     assert found.regressed
     assert not found.broke
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "fell"),
+    [
+        ("passed", "failed", True),
+        ("passed", "scored", True),
+        ("scored", "failed", True),
+        ("undecided", "failed", True),
+        (None, "failed", False),
+        ("failed", "scored", False),
+        ("undecided", "scored", False),
+        ("failed", "failed", False),
+        ("passed", "undecided", False),
+    ],
+)
+def test_which_verdicts_have_fallen(before: str | None, after: str, fell: bool) -> None:
+    assert EvalComparison(verdicts=(before, after)).regressed is fell
+
+
+#: The answers of one item before and now, how it moved, and under which scorer ("" is the target itself).
+GONE = OSError("gone")
+MOVES = [
+    (["ok", "ok", "ok"], ["ok", "ok", "no"], "broke", "includes('ok')"),
+    (["ok", "ok", "no"], ["no", "no", "no"], "broke", "includes('ok')"),
+    (["ok", "no", "no"], ["ok", "no", "no"], None, ""),
+    (["ok", "ok", "no"], ["ok", "no", "no"], "worse", "includes('ok')"),
+    (["ok", "no", "no"], ["ok", "ok", "no"], "better", "includes('ok')"),
+    (["no", "no", "no"], ["ok", "no", "no"], "better", "includes('ok')"),
+    (["ok", "no", "no"], ["ok", "ok", "ok"], "mended", "includes('ok')"),
+    ([GONE, "ok", "ok"], [GONE, GONE, GONE], "broke", ""),
+    (["ok", "ok", "ok"], [GONE, "ok", "ok"], "broke", ""),
+    ([GONE, "ok", "ok"], [GONE, GONE, "ok"], "worse", ""),
+    ([GONE, GONE, "ok"], [GONE, "ok", "ok"], "better", ""),
+    ([GONE, GONE, GONE], [GONE, GONE, "ok"], "better", ""),
+    ([GONE, GONE, GONE], ["ok", "ok", "ok"], "mended", ""),
+]
+
+
+def directions(found: EvalComparison) -> list[tuple[str, str]]:
+    lists = {"broke": found.broke, "worse": found.worse, "better": found.better, "mended": found.mended}
+    return [(direction, one.scorer) for direction, changes in lists.items() for one in changes]
+
+
+@pytest.mark.parametrize(("before", "after", "direction", "scorer"), MOVES)
+def test_how_an_item_moves_by_its_repetitions(before: object, after: object, direction: str | None, scorer: str) -> None:
+    found = compared({"1": before}, {"1": after}, repetitions=3)
+    assert directions(found) == ([] if direction is None else [(direction, scorer)])
+    assert found.regressed is (direction == "broke")
+
+
+def test_what_an_item_says_whose_repetitions_broke_more_often() -> None:
+    (one,) = compared({"1": [GONE, "ok", "ok"]}, {"1": [GONE, GONE, GONE]}, repetitions=3).broke
+    assert (one.before, one.after, one.reason) == ("1 of 3 broke: exception", "3 of 3 broke: exception", "OSError: gone")
+
+
+def test_items_that_pass_less_count_when_the_scorer_fell_over_all() -> None:
+    before, after = ["ok", "ok", "no"], ["ok", "no", "no"]
+    few = compared({str(n): before for n in range(3)}, {str(n): after for n in range(3)}, repetitions=3)
+    many = compared({str(n): before for n in range(8)}, {str(n): after for n in range(8)}, repetitions=3)
+    assert (len(few.worse), few.fallen, few.regressed) == (3, (), False)
+    assert (len(many.worse), many.broke, many.fallen, many.regressed) == (8, (), ("includes('ok')",), True)
+
+
+def test_items_that_break_more_often_count_when_they_do_over_all() -> None:
+    before, after = [GONE, "ok", "ok"], [GONE, GONE, "ok"]
+    few = compared({str(n): before for n in range(3)}, {str(n): after for n in range(3)}, repetitions=3)
+    many = compared({str(n): before for n in range(8)}, {str(n): after for n in range(8)}, repetitions=3)
+    assert (len(few.worse), few.fallen, few.regressed) == (3, (), False)
+    assert (len(many.worse), many.broke, many.fallen, many.regressed) == (8, (), ("answered",), True)
+
+
+def test_a_different_number_of_repetitions_is_compared_by_share_and_told() -> None:
+    thrice = {"1": ["ok", "ok", "ok"], "2": ["no", "no", "no"], "3": ["ok", "no", "no"]}
+    found = compare_results(evaluated({"1": "ok", "2": "no", "3": "ok"}), evaluated(thrice, repetitions=3))
+    assert [(one.item, one.before, one.after) for one in found.broke] == [("3", "passed", "1 × passed, 2 × failed")]
+    assert (found.worse, found.better, found.mended) == ((), (), ())
+    assert found.notes == ("an item was run up to 1 × before and 3 × now, so shares of repetitions are compared",)
+
+
+def answering(answer: object) -> Scorer:
+    return create_scorer(id="check", version="1").generate_score(lambda: answer)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "direction"),
+    [
+        (0.5, None, "broke"),
+        (0.5, no_evidence("it is hidden"), "broke"),
+        (None, 0.5, "mended"),
+        (not_applicable(), False, "broke"),
+        (not_applicable(), None, "broke"),
+        (not_applicable(), True, None),
+        (False, None, "worse"),
+        (False, no_evidence("it is hidden"), "worse"),
+        (None, None, None),
+    ],
+)
+def test_a_scorer_that_can_judge_no_longer_does_not_vanish(before: object, after: object, direction: str | None) -> None:
+    found = compare_results(evaluated({"1": "a"}, answering(before)), evaluated({"1": "a"}, answering(after)))
+    assert [name for name, _ in directions(found)] == ([direction] if direction else [])
+
+
+def test_a_scorer_that_judged_before_and_judges_nothing_now_leaves_it_open() -> None:
+    found = compare_results(evaluated({"1": "a"}, answering(False), OK), evaluated({"1": "a"}, answering(not_applicable()), OK))
+    assert found.open_ended == "check judged 1 item before and none of them now"
+
+
+def test_items_that_a_scorer_no_longer_judges_are_told() -> None:
+    def scorer(skipped: str) -> Scorer:
+        return create_scorer(id="check", version="1").generate_score(lambda input: not_applicable() if input == skipped else True)
+
+    data = {"1": "a", "2": "a"}
+    found = compare_results(evaluated(data, scorer("")), evaluated(data, scorer("2")))
+    assert (found.notes, found.open_ended) == (("check no longer judges 1 item: 2", "no scorer judged 1 item in both: 2"), "")
+
+
+def test_an_item_that_broke_in_both_is_told() -> None:
+    found = compared({"1": GONE, "2": "ok"}, {"1": GONE, "2": "ok"})
+    assert found.notes == ("no scorer judged 1 item in both (1 broke in both): 1",)
+    assert not found.regressed
+
+
+def test_numbers_that_fell_on_too_few_items_to_tell_are_told() -> None:
+    found = compared({str(n): "1" for n in range(5)}, {str(n): "0.2" for n in range(5)}, given())
+    assert not found.regressed
+    assert found.notes == ("given is lower by 0.8 on 5 items, and only 6 or more can tell a fall from chance",)
+    assert compared({"1": "0.2"}, {"1": "1"}, given()).notes == ()
+    assert compared({str(n): "1" for n in range(6)}, {str(n): "0.2" for n in range(6)}, given()).regressed
+
+
+def test_a_second_result_that_asserts_nothing_clears_nothing() -> None:
+    data = {"1": "ok"}
+    found = compare_results(evaluated(data, gates=[OK]), evaluated(data, OK))
+    assert (found.verdicts, found.open_ended) == (("passed", None), "the second result asserts nothing, and the first did")
+
+
+def test_a_result_that_is_not_whole_says_so_of_itself() -> None:
+    whole = gated({"a": "ok", "b": "ok"})
+    found = compare_results(replace(whole, items=whole.items[:1], incomplete="1 item not run"), whole)
+    assert (found.unfinished, found.only_after) == (("is not whole: 1 item not run", ""), ("b",))
+
+
+def test_a_scorer_that_is_only_watched_decides_nothing() -> None:
+    def watched(said: str, mode: Literal["watch", "shadow"]) -> EvalResult:
+        result = evaluated({"1": said}, OK, checks.includes("o"))
+        plan = (replace(result.plan[0], mode=mode), result.plan[1])
+        return replace(result, plan=plan, items=tuple(replace(item, plan=plan) for item in result.items))
+
+    found = compare_results(watched("ok", "watch"), watched("no", "watch"))
+    assert (found.broke, found.regressed) == ((), False)
+    by_scorer = {one.scorer: one for one in found.scorers}
+    assert by_scorer["includes('ok')"].said.endswith("1 broke, 0 mended; only watched, so it decides nothing")
+    hidden = compare_results(watched("ok", "shadow"), watched("no", "shadow"))
+    assert ([one.scorer for one in hidden.scorers], hidden.broke) == (["includes('o')"], ())
+    demoted = compare_results(evaluated({"1": "ok"}, OK, checks.includes("o")), watched("no", "watch"))
+    assert demoted.notes[0] == "includes('ok') decided before and is only observed now"
+
+
+@pytest.mark.parametrize("cost", [float("nan"), float("inf"), -1.0, 1e308])
+def test_a_cost_that_is_none_is_not_known(cost: float) -> None:
+    def run(cost: float) -> Run:
+        return t.run("ok", usage=Usage(10, 0, cost=cost))
+
+    found = compared({"1": run(1), "2": run(1)}, {"1": run(1), "2": run(cost)})
+    one = next(one for one in found.measures if one.name == "cost")
+    assert (one.items, one.known_before, one.known_after, one.before, one.after) == (1, 2, 1, 1, 1)
+
+
+def test_tokens_without_measure_are_not_known() -> None:
+    found = compared({"1": t.run("ok", usage=Usage(10**400, 0))}, {"1": t.run("ok", usage=Usage(10, 0))})
+    (one,) = [one for one in found.measures if one.name == "tokens"]
+    assert (one.items, one.known_before, one.known_after) == (0, 0, 1)
+
+
+def test_ids_that_a_hand_put_twice_are_no_repetitions_of_one_content() -> None:
+    first, second = evaluated({"1": "ok"}), evaluated({"2": "ok"})
+    forged = replace(first.items[0], item=replace(second.items[0].item, id="1"))
+    found = compare_results(first, replace(first, items=(first.items[0], forged)))
+    assert (found.common, found.changed_items) == ((), ("1",))
+
+
+def test_a_result_without_a_score_is_judged_by_nobody() -> None:
+    whole = gated({"a": "ok"})
+    bare = replace(whole, plan=(), items=tuple(replace(item, plan=(), scores=()) for item in whole.items))
+    for before, after in ((bare, bare), (whole, bare), (bare, whole)):
+        found = compare_results(before, after)
+        assert (found.judged, found.regressed) == (False, False)
+        assert found.notes == ("no scorer judged 1 item in both: a",)
+
+
+def test_gigantic_scores_are_compared() -> None:
+    big = create_scorer(id="big", score_range=(-1.7e308, 1.7e308)).generate_score(lambda output: float(output))
+    before, after = {str(n): ["1.7e308"] * 2 for n in range(8)}, {str(n): [f"-{n}.7e307"] * 2 for n in range(8)}
+    assert compared(before, after, big, repetitions=2).fallen == ("big",)

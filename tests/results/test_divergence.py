@@ -76,3 +76,32 @@ def test_hostile_runs_stay_on_a_short_line(make: Callable[[str], Run], hostile: 
     assert said
     assert said.isprintable()
     assert len(said) < 500
+
+
+class NoTruth:
+    """A value whose comparison has no truth, such as an array."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("the truth of an array is ambiguous")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return "an array"
+
+
+def nested(depth: int) -> object:
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("make", [lambda: float("nan"), NoTruth, lambda: nested(5000)], ids=["nan", "no truth", "deep"])
+def test_values_that_do_not_compare_are_the_same_when_they_are_written_so(make: Callable[[], object]) -> None:
+    def run(words: str, **more: object) -> Run:
+        return t.run(t.call("f", {"q": make(), **more}, result=make()), words)
+
+    assert first_divergence(run("x"), run("x")) == ""
+    assert first_divergence(run("x"), run("y")) == 'same calls; the answer differs from 0 on: "x" → "y"'
+    assert first_divergence(run("x", n=1), run("x", n=2)) == "call 1: f(n=1) → f(n=2)"

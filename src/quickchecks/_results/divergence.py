@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import takewhile
 
-from quickchecks import _render
+from quickchecks import _render, _wire
 from quickchecks._run import Run, ToolCall
 
 __all__ = ("first_divergence",)
@@ -33,7 +33,7 @@ def first_divergence(before: Run, after: Run) -> str:
         differs = _call_differs(first, second)
         if differs:
             return f"{same}{differs}{answered}"
-        if not answered and first.result != second.result:
+        if not answered and not _same(first.result, second.result):
             answered = f" (call {number}, {_render.name(first.name)}, had returned something else)"
     if len(old) != len(new):
         number = min(len(old), len(new)) + 1
@@ -48,11 +48,21 @@ def first_divergence(before: Run, after: Run) -> str:
     return f"same calls and the same answer{answered}" if answered else ""
 
 
+def _same(first: object, second: object) -> bool:
+    """Whether two values are equal, or are written the same: NaN equals nothing, and foreign values may refuse to compare."""
+    try:
+        if first == second:
+            return True
+    except Exception:  # an array has no truth, a deep nesting exhausts the stack
+        pass
+    return _wire.dumps(first) == _wire.dumps(second)
+
+
 def _call_differs(first: ToolCall, second: ToolCall) -> str:
     """How two calls differ, without their results; empty when they do not."""
     if first.name != second.name:
         return f"{_render.name(first.name)} → {_render.name(second.name)}"
-    if first.arguments != second.arguments:
+    if not _same(first.arguments, second.arguments):
         return _arguments_differ(first, second)
     failed, fails = first.failure(), second.failure()
     if failed is not None and fails is None:
@@ -65,7 +75,7 @@ def _call_differs(first: ToolCall, second: ToolCall) -> str:
 def _arguments_differ(first: ToolCall, second: ToolCall) -> str:
     old, new = first.arguments, second.arguments
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        keys = [key for key in {**old, **new} if (key in old, old.get(key)) != (key in new, new.get(key))]
+        keys = [key for key in {**old, **new} if (key in old) != (key in new) or not _same(old.get(key), new.get(key))]
         old, new = ({key: side[key] for key in keys if key in side} for side in (old, new))
         if len(keys) == 1 and keys[0] in old and keys[0] in new:
             was, now = old[keys[0]], new[keys[0]]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+from math import inf
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from quickchecks._results.comparison import EvalComparison
+    from quickchecks._results.changes import EvalComparison, MeasureChange
 
 __all__ = ("compare",)
 
@@ -27,7 +29,8 @@ class _FailOn(click.ParamType):  # type: ignore[type-arg]  # generic only in new
     name = "fail-on"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value not in ("regression", "never") and not _LIMIT.fullmatch(value):
+        found = _LIMIT.fullmatch(value)
+        if value not in ("regression", "never") and (found is None or float(found[2]) == inf):
             self.fail(f"{value!r} is none of regression, never, 'cost>+10%', 'tokens>+10%' and 'seconds>+10%'", param, ctx)
         return value
 
@@ -50,8 +53,10 @@ class _FailOn(click.ParamType):  # type: ignore[type-arg]  # generic only in new
 def compare(before: str, after: str, conditions: tuple[str, ...], reports: tuple[str, ...]) -> None:
     """Compare two results that `quickchecks run -o result.json` wrote, joined by the ids of their items.
 
-    A regression is an item that broke, or a scorer that is worse by more than chance explains. Exit codes: 0 no condition
-    holds; 1 one does; 2 wrong usage; 3 there is nothing to compare.
+    A regression is an item that broke (it passed every repetition and does not now, or some and now none), a verdict that
+    fell, or a scorer that is worse by more than chance explains. Exit codes: 0 no condition holds; 1 one does; 2 wrong
+    usage; 3 it cannot be told: there is nothing to compare, a result is not whole, or not every item carries what a limit
+    asks about.
     """
     from quickchecks._results.comparison import compare_results
     from quickchecks._results.saved import load_result
@@ -70,7 +75,8 @@ def compare(before: str, after: str, conditions: tuple[str, ...], reports: tuple
         files.drop()
         raise
     files.write(comparison)
-    code, said = _decided(comparison, conditions)
+    same = os.path.samefile(before, after)
+    code, said = (3, "nothing compared: both are the same file") if same else _decided(comparison, conditions)
     print_lines(comparison_lines(comparison, before, after))
     verdict, _, rest = said.partition(":")
     style = {0: "green", 1: "red"}.get(code, "yellow")
@@ -82,39 +88,85 @@ def compare(before: str, after: str, conditions: tuple[str, ...], reports: tuple
 
 def _decided(comparison: EvalComparison, conditions: tuple[str, ...]) -> tuple[int, str]:
     """The exit code, and what it says."""
+    from quickchecks._render import many
+    from quickchecks.reports._safe import one_line
+    from quickchecks.reports.comparisons import counted, differing
+
+    left_out = f"; beside these: {out}" if (out := differing(comparison)) else ""
     if not comparison.common:
-        return 3, "nothing compared: the results have no item in common that asks and expects the same"
-    if not comparison.scorers and not comparison.broke and not comparison.mended and "regression" in conditions:
-        return 3, "nothing compared: no scorer judged an item in both"
-    holding = [said for condition in conditions if (said := _holds(condition, comparison))]
-    unknown = [condition for condition in conditions if _measure(condition, comparison) is False]
+        return 3, f"nothing compared: the results have no item in common that asks and expects the same{left_out}"
+    limits = [_Limit(condition, comparison) for condition in conditions if _LIMIT.fullmatch(condition)]
+    wanted = "regression" in conditions
+    holding = [said for said in (_regression(comparison) if wanted else "", *(one.exceeded for one in limits)) if said]
     if holding:
         return 1, f"regressed: {'; '.join(holding)}"
+    compared = f"{counted(comparison)}, on {many(len(comparison.common), 'item')} in both{left_out}"
+    if conditions == ("never",):
+        return 0, f"nothing decided: {compared}"
+    if wanted and not comparison.judged:
+        return 3, f"nothing compared: no scorer judged an item in both{left_out}"
+    unknown = [one.unknown for one in limits if one.unknown]
     if unknown:
-        return 3, f"undecided: not every run carries what {', '.join(unknown)} asks about"
-    if comparison.open_ended and "regression" in conditions:
-        return 3, f"undecided: {comparison.open_ended}"
-    changed = f"{len(comparison.broke)} broke, {len(comparison.mended)} mended"
-    return 0, f"nothing decided: {changed}" if conditions == ("never",) else f"no regression: {changed}"
+        return 3, f"undecided: {'; '.join(unknown)}"
+    if comparison.open_ended:
+        return 3, f"undecided: {one_line(comparison.open_ended)}"
+    lower = [one.scorer for one in comparison.scorers if one.difference < 0]
+    if lower:
+        compared += f"; lower, by no more than chance can explain: {one_line(', '.join(lower))}"
+    kept = "; ".join(one.kept for one in limits)
+    if not wanted:
+        return 0, f"within the limit: {kept}; nothing was asked about the rest: {compared}"
+    return 0, f"no regression: {compared}{'; ' if kept else ''}{kept}"
 
 
-def _measure(condition: str, comparison: EvalComparison) -> bool | float | None:
-    """By how much what a condition asks about has grown; False when that is not known, None when it asks about none."""
-    found = _LIMIT.fullmatch(condition)
-    if found is None:
-        return None
-    return next((one.growth for one in comparison.measures if one.name == found[1]), False)
+def _regression(comparison: EvalComparison) -> str:
+    """What makes it a regression, in words; empty when it is none."""
+    from quickchecks.reports._safe import one_line
+
+    if comparison.broke:
+        return f"{len(comparison.broke)} broke"
+    if comparison.verdict_fell:
+        return f"the verdict fell to {comparison.verdicts[1]}"
+    return f"{one_line(', '.join(comparison.fallen))} fell" if comparison.fallen else ""
 
 
-def _holds(condition: str, comparison: EvalComparison) -> str:
-    """What makes a condition hold, in words; empty when it does not."""
-    if condition == "regression" and comparison.regressed:
-        fell = [one.scorer for one in comparison.scorers if one.difference < 0]
-        if comparison.broke:
-            return f"{len(comparison.broke)} broke"
-        return f"the verdict fell to {comparison.verdicts[1]}" if comparison.verdict_fell else f"{', '.join(fell)} fell"
-    growth, found = _measure(condition, comparison), _LIMIT.fullmatch(condition)
-    if found is None or growth is False or growth is None or growth <= float(found[2]) / 100:
-        return ""
-    grown = "grew from nothing" if growth == float("inf") else f"grew by {100 * growth:.1f} %"
-    return f"{found[1]} {grown}, at most {found[2]} % allowed"
+class _Limit:
+    """A limit on growth, such as cost>+10%, and what is known of it.
+
+    Args:
+        condition: The limit as it was written.
+        comparison: What is known.
+    """
+
+    def __init__(self, condition: str, comparison: EvalComparison) -> None:
+        found = _LIMIT.fullmatch(condition)
+        assert found is not None
+        self._name, self._most = found[1], found[2]
+        self._items = len(comparison.common)
+        self._measure: MeasureChange | None = next((one for one in comparison.measures if one.name == self._name), None)
+
+    @property
+    def unknown(self) -> str:
+        """Why the growth is not known, in words; empty when it is."""
+        one = self._measure
+        if one is None:
+            return f"{self._name} is known on no item in common"
+        if one.items == self._items:
+            return ""
+        known = f"{one.known_before} of the {self._items} items in common in the first, on {one.known_after} in the second"
+        return f"{self._name} is known on {known}"
+
+    @property
+    def exceeded(self) -> str:
+        """That it grew by more, in words; empty when it did not, or it is not known."""
+        if self.unknown or self._measure is None or self._measure.growth <= float(self._most) / 100 + 1e-9:
+            return ""
+        growth = self._measure.growth
+        grown = "grew from nothing" if growth == inf else f"grew by {100 * growth:.1f} %"
+        return f"{self._name} {grown}, at most {self._most} % allowed"
+
+    @property
+    def kept(self) -> str:
+        """By how much it changed, in words."""
+        growth = 0.0 if self._measure is None else self._measure.growth
+        return f"{self._name} changed by {100 * growth:+.1f} %, at most +{self._most} % allowed"

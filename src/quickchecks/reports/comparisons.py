@@ -5,21 +5,29 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator, Mapping
 from io import StringIO
-from typing import Literal
 
 from msgspec import Struct
 
-from quickchecks import _wire
-from quickchecks._results.comparison import Change, EvalComparison, MeasureChange
+from quickchecks import _render, _wire
+from quickchecks._results.changes import Change, Direction, EvalComparison, MeasureChange
 from quickchecks._results.result import many
 from quickchecks.reports._lines import BLANK, Line, line
-from quickchecks.reports._safe import csv_cell, markdown, one_line
+from quickchecks.reports._safe import csv_cell, markdown, one_line, path
 
-__all__ = ("COMPARISON_FORMS", "ChangeLine", "comparison_lines")
+__all__ = ("COMPARISON_FORMS", "ChangeLine", "comparison_lines", "counted", "differing")
 
-#: The most changes of each kind that a terminal shows, and the most ids that it names in a row.
+#: The most changes of each kind that a terminal shows, the most ids that it names in a row, and the longest that it shows of one.
 _MAX_CHANGES = 20
 _MAX_IDS = 5
+_LONGEST_ID = 80
+
+#: What stands over the items that moved so, their style, and what is to be said of all of them.
+_TITLES: Mapping[Direction, tuple[str, str]] = {
+    "broke": ("red", ""),
+    "worse": ("yellow", "these passed only some of their repetitions before, and pass fewer now: each by itself may be chance"),
+    "better": ("green", "these pass more of their repetitions, but not all: each by itself may be chance"),
+    "mended": ("green", ""),
+}
 
 _COLUMNS = ("direction", "item", "scorer", "before", "after", "reason", "divergence")
 
@@ -28,11 +36,11 @@ class ChangeLine(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
     """What changed on one item, as a line of a `.jsonl` report.
 
     Args:
-        direction: Whether it broke or mended.
+        direction: Whether it broke or mended, or passes less or more of its repetitions.
         change: What changed.
     """
 
-    direction: Literal["broke", "mended"]
+    direction: Direction
     change: Change
 
 
@@ -47,39 +55,59 @@ def comparison_lines(comparison: EvalComparison, before: str, after: str) -> Ite
     Yields:
         The lines.
     """
-    yield line((f"{many(len(comparison.common), 'item')} in both ", "bold"), one_line(before), " and ", one_line(after))
+    yield line((f"{many(len(comparison.common), 'item')} in both ", "bold"), path(before), " and ", path(after))
     first, second = (verdict or "no verdict" for verdict in comparison.verdicts)
     yield line(f"{first} → {second}", indent=2)
     for said, ids in _unmatched(comparison):
-        yield line(f"{said}: {one_line(_ids(ids))}", indent=2, hang=4)
+        yield line(f"{one_line(said)}: {_ids(ids)}", indent=2, hang=4)
+    for note in comparison.notes:
+        yield line(("note: ", "yellow"), one_line(note), indent=2, hang=4)
     yield BLANK
-    for one in comparison.scorers:
+    scorers = comparison.scorers if comparison.answered is None else (*comparison.scorers, comparison.answered)
+    for one in scorers:
         yield line((one_line(one.scorer), "bold"), indent=2, hang=4)
         yield line(one_line(one.said), indent=6)
-    for said, scorers in _other_scorers(comparison):
-        yield line((f"{said}: ", "dim"), one_line(", ".join(scorers)), indent=2, hang=4)
-    if comparison.scorers or comparison.only_scorers_before or comparison.only_scorers_after:
+    for said, names in _other_scorers(comparison):
+        yield line((f"{said}: ", "dim"), one_line(", ".join(names)), indent=2, hang=4)
+    if scorers or comparison.only_scorers_before or comparison.only_scorers_after:
         yield BLANK
-    yield from _changes("broke", "red", comparison.broke)
-    yield from _changes("mended", "green", comparison.mended)
+    for direction, changes in _by_direction(comparison).items():
+        yield from _changes(direction, changes)
     for measure in comparison.measures:
         yield line(f"{measure.name:<8} {measured(measure, len(comparison.common))}", indent=2)
     if comparison.measures:
         yield BLANK
 
 
+def differing(comparison: EvalComparison) -> str:
+    """What a claim about the items in both leaves out, in few words: `2 items only in the first`; empty when nothing."""
+    parts = [said for said, _ in _unmatched(comparison)]
+    for names, where in ((comparison.only_scorers_before, "first"), (comparison.only_scorers_after, "second")):
+        parts += [f"{many(len(names), 'scorer')} only in the {where}"] if names else []
+    changed = sum(one.version_changed for one in comparison.scorers)
+    parts += [f"{many(changed, 'check')} that changed"] if changed else []
+    parts += [many(len(comparison.notes), "note") + " above"] if comparison.notes else []
+    return one_line(", ".join(parts))
+
+
 def measured(measure: MeasureChange, common: int) -> str:
     """A measure before and now: `$0.0120 → $0.0100 (-16.7 %)`, and on how many of the items it is known when not on all."""
-    style = {"cost": "${:.4f}", "tokens": "{:,.0f}", "seconds": "{:.2f} s"}.get(measure.name, "{:g}")
+    style = {"cost": "${:.4f}", "tokens": "{:,.0f}", "seconds": "{:.2f} s"}[measure.name]
+    if max(measure.before, measure.after) >= 1e15:
+        style = "{:g}"  # nobody counts so many digits
     grown = "from nothing" if measure.growth == float("inf") else f"{100 * measure.growth:+.1f} %"
-    where = f", known on {measure.items} of {many(common, 'item')}" if measure.items < common else ""
+    if not measure.items:
+        return f"known on {measure.known_before} of {many(common, 'item')} before and {measure.known_after} now, on none in both"
+    where = f", known in both on {measure.items} of {many(common, 'item')}" if measure.items < common else ""
     return f"{style.format(measure.before)} → {style.format(measure.after)} ({grown}){where}"
 
 
 def _unmatched(comparison: EvalComparison) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Items that are not compared; one that a result which is not whole lacks is not called removed or new."""
+    first, second = comparison.unfinished
     found = (
-        ("only in the first", comparison.only_before),
-        ("only in the second", comparison.only_after),
+        (f"missing from the second, which {second}" if second else "only in the first", comparison.only_before),
+        (f"missing from the first, which {first}" if first else "only in the second", comparison.only_after),
         ("asked or expected something else, so not compared", comparison.changed_items),
     )
     for said, ids in found:
@@ -95,16 +123,28 @@ def _other_scorers(comparison: EvalComparison) -> Iterator[tuple[str, tuple[str,
 
 
 def _ids(ids: tuple[str, ...]) -> str:
-    return ", ".join(ids[:_MAX_IDS]) + (", …" if len(ids) > _MAX_IDS else "")
+    return ", ".join(map(_id, ids[:_MAX_IDS])) + (", …" if len(ids) > _MAX_IDS else "")
 
 
-def _changes(title: str, style: str, changes: tuple[Change, ...]) -> Iterator[Line]:
+def _id(item: str) -> str:
+    """An id as it is shown: one that is empty, or only spaces, would be invisible."""
+    return _render.capped(one_line(item), _LONGEST_ID) if item.strip() else f'"{one_line(item)}"'
+
+
+def _by_direction(comparison: EvalComparison) -> Mapping[Direction, tuple[Change, ...]]:
+    return {"broke": comparison.broke, "worse": comparison.worse, "better": comparison.better, "mended": comparison.mended}
+
+
+def _changes(direction: Direction, changes: tuple[Change, ...]) -> Iterator[Line]:
     if not changes:
         return
-    yield line((f"{title} ({len(changes)})", f"bold {style}"), indent=2)
+    style, about = _TITLES[direction]
+    yield line((f"{direction} ({len(changes)})", f"bold {style}"), indent=2)
+    if about:
+        yield line((about, "dim"), indent=4)
     for one in changes[:_MAX_CHANGES]:
         who = one_line(one.scorer) if one.scorer else "the target"
-        yield line((one_line(one.item), "bold"), f"  {who}: {one.before} → {one.after}", indent=4, hang=6)
+        yield line((_id(one.item), "bold"), f"  {who}: {one.before} → {one.after}", indent=4, hang=6)
         if one.reason:
             yield line(one_line(one.reason), indent=8)
         if one.divergence:
@@ -119,8 +159,8 @@ def _json(comparison: EvalComparison) -> bytes:
 
 
 def _all_changes(comparison: EvalComparison) -> Iterator[ChangeLine]:
-    yield from (ChangeLine("broke", one) for one in comparison.broke)
-    yield from (ChangeLine("mended", one) for one in comparison.mended)
+    for direction, changes in _by_direction(comparison).items():
+        yield from (ChangeLine(direction, one) for one in changes)
 
 
 def _jsonl(comparison: EvalComparison) -> bytes:
@@ -144,24 +184,30 @@ def _md(comparison: EvalComparison) -> bytes:
 
 
 def _page(comparison: EvalComparison) -> Iterator[str]:
-    yield f"## {len(comparison.broke)} broke, {len(comparison.mended)} mended"
+    first, second = (verdict or "no verdict" for verdict in comparison.verdicts)
+    yield f"## {counted(comparison)}"
     yield ""
-    yield f"{many(len(comparison.common), 'item')} compared"
+    yield f"{many(len(comparison.common), 'item')} compared, {first} → {second}"
     yield ""
+    if comparison.open_ended:
+        yield f"- undecided: {markdown(comparison.open_ended)}"
     for said, ids in _unmatched(comparison):
-        yield f"- {said}: {', '.join(map(markdown, ids))}"
+        yield f"- {markdown(said)}: {', '.join(map(markdown, ids))}"
     for said, scorers in _other_scorers(comparison):
         yield f"- {said}: {', '.join(map(markdown, scorers))}"
+    for note in comparison.notes:
+        yield f"- note: {markdown(note)}"
     yield ""
-    if comparison.scorers:
+    told = comparison.scorers if comparison.answered is None else (*comparison.scorers, comparison.answered)
+    if told:
         yield "| scorer | |"
         yield "|---|---|"
-        for one in comparison.scorers:
+        for one in told:
             yield f"| {markdown(one.scorer)} | {markdown(one.said)} |"
         yield ""
-    for title, changes in (("Broke", comparison.broke), ("Mended", comparison.mended)):
+    for direction, changes in _by_direction(comparison).items():
         if changes:
-            yield f"### {title}"
+            yield f"### {direction.capitalize()}"
             yield ""
             for change in changes:
                 who = markdown(change.scorer) if change.scorer else "the target"
@@ -170,6 +216,13 @@ def _page(comparison: EvalComparison) -> Iterator[str]:
             yield ""
     for measure in comparison.measures:
         yield f"- {measure.name}: {measured(measure, len(comparison.common))}"
+
+
+def counted(comparison: EvalComparison) -> str:
+    """How many items moved which way: `1 broke, 0 mended`, and `2 worse` where there are any."""
+    some = {"worse": len(comparison.worse), "better": len(comparison.better)}
+    more = "".join(f", {count} {direction}" for direction, count in some.items() if count)
+    return f"{len(comparison.broke)} broke, {len(comparison.mended)} mended{more}"
 
 
 #: What a comparison can be written as, by suffix.
