@@ -78,7 +78,11 @@ class TestRefusals:
             ({"repetitions": 0}, "repetitions"),
             ({"max_errors": -1}, "max_errors"),
             ({"timeout": 0}, "timeout is a number of seconds above 0"),
+            ({"timeout": 1e-9}, "timeout is in seconds, and 1e-09 is too short to be kept: the shortest is 0.001"),
             ({"timeout": float("nan")}, "timeout"),
+            ({"record": 5}, "record is the path of a file, not 5"),
+            ({"record": ""}, "record: '' is no regular file"),
+            ({"record": "a\0b"}, "record: 'a.x00b' cannot be written: embedded null"),
             ({"timeout": float("inf")}, "timeout"),
             ({"timeout": "1"}, "timeout"),
             ({"on_error": "ignore"}, "on_error is 'record' or 'raise'"),
@@ -91,8 +95,12 @@ class TestRefusals:
 
     @DOORS
     def test_an_option_that_does_not_exist(self, run: RunIt) -> None:
-        with pytest.raises(TypeError, match="concurency"):
-            run(["a"], never, ANY, concurency=3)
+        options: dict[str, Any] = {"timout": 5}
+        with pytest.raises(SettingsError, match="there is no option 'timout': did you mean 'timeout'?"):
+            run(["a"], never, ANY, **options)
+        options = {"zzz": 5}
+        with pytest.raises(SettingsError, match="there is no option 'zzz': there are concurrency, max_errors"):
+            run(["a"], never, ANY, **options)
 
     @DOORS
     def test_nothing_to_score_with(self, run: RunIt) -> None:
@@ -253,7 +261,78 @@ class TestRecording:
 
         with pytest.raises(ValueError, match="boom"):
             run_evals_sync(["a", "bad"], target, ANY, on_error="raise", concurrency=1, record=tmp_path / "runs.jsonl")
-        assert len(list(load_runs(tmp_path / "runs.jsonl"))) >= 1
+        assert [run.text for run in load_runs(tmp_path / "runs.jsonl.part")] == ["x", ""]
+
+    def test_what_is_broken_off_replaces_no_recording_and_passes_nowhere(self, tmp_path: Path) -> None:
+        file = tmp_path / "runs.jsonl"
+        run_evals_sync(["x1", "x2", "x3"], str, gates=ANY, record=file)
+        before = file.read_bytes()
+
+        async def main() -> None:
+            task = asyncio.create_task(run_evals(["x1", "x2", "wait"], wait, gates=ANY, concurrency=1, record=file))
+            await asyncio.sleep(0.1)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError) as caught:
+                await task
+            assert caught.value.partial.recording == "runs.jsonl.part"  # type: ignore[attr-defined]
+
+        async def wait(text: str) -> str:
+            await asyncio.sleep(GUARD if text == "wait" else 0)
+            return text
+
+        asyncio.run(main())
+        assert file.read_bytes() == before
+        part = tmp_path / "runs.jsonl.part"
+        assert [run.text for run in load_runs(part)] == ["x1", "x2"]
+        again = run_evals_sync(part, gates=ANY)
+        assert again.verdict == "undecided"
+        assert "(runs.jsonl.part holds what was finished when an evaluation was broken off)" in again.explain()
+        assert run_evals_sync(file, gates=ANY).verdict == "passed"
+
+    @pytest.mark.skipif(os.name == "nt", reason="there is no limit of this kind there")
+    def test_a_full_disk_costs_neither_a_result_nor_the_recording_before(self, tmp_path: Path) -> None:
+        script = tmp_path / "full.py"
+        script.write_text(
+            "import resource, sys\n"
+            "from quickchecks import checks, run_evals_sync\n"
+            "run_evals_sync(['x'], str, [checks.includes('x')], record=sys.argv[1])\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+            "result = run_evals_sync(['x' * 300] * 50, str, gates=[checks.includes('x')], record=sys.argv[1])\n"
+            "print(result.verdict, len(result.items), result.recording, *result.warnings, sep='\\n')\n"
+        )
+        command = [sys.executable, str(script), str(tmp_path / "runs.jsonl")]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=GUARD, check=True)
+        verdict, items, name, kept, recorded = done.stdout.splitlines()
+        assert (verdict, items, name) == ("passed", "50", "runs.jsonl.part")
+        assert "could not be kept: OSError: [Errno 27] File too large" in kept
+        assert recorded == "the runs are not recorded: OSError: [Errno 27] File too large"
+        assert [run.text for run in load_runs(tmp_path / "runs.jsonl")] == ["x"]
+
+    @pytest.mark.parametrize("place", ["", "sub", "pipe", "link"])
+    @pytest.mark.parametrize("suffix", ["", ".part"])
+    @pytest.mark.skipif(os.name == "nt", reason="there are no pipes of this kind there")
+    def test_it_is_refused_where_no_file_can_be(self, place: str, suffix: str, tmp_path: Path) -> None:
+        (tmp_path / f"sub{suffix}").mkdir()
+        os.mkfifo(tmp_path / f"pipe{suffix}")
+        (tmp_path / f"link{suffix}").symlink_to(tmp_path / "nowhere")
+        with pytest.raises(SettingsError, match="is no regular file, so that no recording can take its place"):
+            run_evals_sync(["a"], never, ANY, record=f"{tmp_path}/{place}")
+
+    @pytest.mark.skipif(os.name == "nt", reason="there are no such devices there")
+    @pytest.mark.parametrize("device", ["/dev/full", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/new"])
+    def test_it_is_no_device(self, device: str) -> None:
+        with pytest.raises(SettingsError, match="is no regular file"):
+            run_evals_sync(["a"], never, ANY, record=device)
+
+    def test_it_is_not_what_the_items_are_read_from(self, tmp_path: Path) -> None:
+        file, part = tmp_path / "runs.jsonl", tmp_path / "runs.jsonl.part"
+        run_evals_sync(["x"], str, gates=ANY, record=file)
+        part.write_bytes(file.read_bytes())
+        for data in (file, part):
+            with pytest.raises(SettingsError, match="is what the items are read from; record to another file"):
+                run_evals_sync(data, never, ANY, record=file)
+        assert part.read_bytes() == file.read_bytes()
+        assert run_evals_sync(file, gates=ANY, record=tmp_path / "again.jsonl").passed
 
 
 class TestWarnings:
@@ -307,6 +386,7 @@ class TestBreakingOff:
             assert all(item == whole["items"][index] for index, item in part["items"].items())
             assert part["recorded"] == len(part["items"])
             assert part["interrupted"] or len(part["items"]) == 300
+            assert part["file"] == ("evaluation.jsonl.part" if part["interrupted"] else "evaluation.jsonl")
             finished.append(len(part["items"]))
         assert any(0 < many < 300 for many in finished), finished
 
@@ -343,8 +423,8 @@ INTERRUPTED = """
         item.index: [item.id, item.run.text, str(item.error), [(score.outcome, score.reason) for score in item.scores]]
         for item in result.items
     }
-    recorded = sum(1 for run in load_runs(file)) if items else 0
-    print(json.dumps({"items": items, "interrupted": result.interrupted, "recorded": recorded}))
+    recorded = sum(1 for run in load_runs(file.with_name(result.recording))) if items else 0
+    print(json.dumps({"items": items, "interrupted": result.interrupted, "recorded": recorded, "file": result.recording}))
 """
 
 
@@ -362,7 +442,12 @@ def interrupted(script: Path, kind: str, after: float | None) -> dict[str, Any]:
         finally:
             process.kill()
     if after is not None and process.returncode == -signal.SIGINT and "KeyboardInterrupt" in err and "run_evals_sync" not in err:
-        return {"items": {}, "interrupted": True, "recorded": 0}  # it came after the evaluation, while the script printed
+        return {
+            "items": {},
+            "interrupted": True,
+            "recorded": 0,
+            "file": "evaluation.jsonl.part",
+        }  # it came after the evaluation, while the script printed
     assert process.returncode == 0, err
     assert err == ""
     found: dict[str, Any] = json.loads(out.splitlines()[-1])
@@ -469,7 +554,9 @@ class TestNoFalseGreen:
             return "x"
 
         result = run(["a", "bad"], target, gates=ANY)
-        self.not_green(result, "failed", "1 of 1 items passed", "1 broke and were not judged", "1 error, none may be")
+        self.not_green(
+            result, "failed", "1 of 1 judged items passed", "1 more broke before it could be judged", "1 error, none may be"
+        )
         assert run(["a", "bad"], target, gates=ANY, max_errors=1).passed
 
     @DOORS

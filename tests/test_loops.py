@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from quickchecks._loops import AbandonableThread, LoopThread
+from quickchecks._loops import AbandonableThread, LoopThread, RaisedInThread
 
 #: Seconds after which a test that hangs fails.
 GUARD = 20
@@ -96,7 +96,9 @@ class TestThreads:
         assert len(set(found)) == 1
         assert found[0] != threading.get_ident()
 
-    @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(1), KeyboardInterrupt(), asyncio.CancelledError()])
+    @pytest.mark.parametrize(
+        "error", [ValueError("no"), SystemExit(1), KeyboardInterrupt(), GeneratorExit(), asyncio.CancelledError()]
+    )
     def test_whatever_is_raised_is_the_callers(self, error: BaseException) -> None:
         def fail() -> object:
             raise error
@@ -111,7 +113,9 @@ class TestThreads:
                 thread.close()
             pytest.fail("nothing was raised")
 
-        assert type(asyncio.run(run())) is type(error)
+        found = asyncio.run(run())
+        assert error is (found.error if isinstance(found, RaisedInThread) else found)
+        assert isinstance(found, Exception), "one that is not would end the loop, or pass for Ctrl-C"
 
     def test_stop_iteration_is_named_because_no_future_takes_it(self) -> None:
         async def run() -> None:

@@ -6,6 +6,7 @@ Times are only guards against hanging; no test measures how fast something is.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import threading
 import time
@@ -15,9 +16,10 @@ from typing import Unpack
 
 import pytest
 
-from quickchecks import EvalResult, Gate, ItemResult, Threshold, checks, create_scorer, run_evals, run_evals_sync
+from quickchecks import EvalResult, Gate, ItemResult, Threshold, checks, create_scorer, load_result, run_evals, run_evals_sync
 from quickchecks import _runner as runner
 from quickchecks._evaluation import EvalOptions
+from quickchecks._items import Item, content_hash, items_of
 from quickchecks._targets import Session
 from quickchecks.errors import QuickchecksError, ScorerDefinitionError
 
@@ -318,7 +320,14 @@ class TestRaising:
     @DOORS
     @pytest.mark.parametrize(
         "error",
-        [ValueError("boom"), SystemExit(3), asyncio.CancelledError(), StopIteration("x"), pytest.fail.Exception("failed")],
+        [
+            ValueError("boom"),
+            SystemExit(3),
+            GeneratorExit("end"),
+            asyncio.CancelledError(),
+            StopIteration("x"),
+            pytest.fail.Exception("failed"),
+        ],
         ids=lambda error: type(error).__name__,
     )
     def test_whatever_a_target_raises_is_its_items_error(self, run: RunIt, error: BaseException) -> None:
@@ -351,15 +360,83 @@ class TestRaising:
         assert kinds(run(["bad", "a", "b"], target, ANY, concurrency=1)) == ["exception", None, None]
 
     @DOORS
-    def test_an_exception_that_cannot_be_written_is_still_an_error(self, run: RunIt) -> None:
+    @pytest.mark.parametrize("after", ["returns", "raises"])
+    @pytest.mark.parametrize("concurrency", [1, 3])
+    def test_one_that_cancels_its_own_task_and_awaits_nothing_is_to_blame_alone(
+        self, run: RunIt, after: str, concurrency: int
+    ) -> None:
+        async def target(text: str) -> str:
+            if text == "bad":
+                task = asyncio.current_task()
+                assert task is not None
+                task.cancel()
+                if after == "raises":
+                    raise ValueError("boom")
+            return "x"
+
+        for data, wanted in ((["bad", "a", "b"], ["exception", None, None]), (["a", "bad"], [None, "exception"])):
+            result = run(data, target, ANY, concurrency=concurrency, timeout=GUARD)
+            assert kinds(result) == wanted
+            assert not result.warnings
+
+    @DOORS
+    def test_one_that_cancelled_itself_and_went_on_leaves_no_trace(self, run: RunIt) -> None:
+        async def target(text: str) -> str:
+            task = asyncio.current_task()
+            assert task is not None
+            if text == "odd":
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.sleep(0)
+            else:
+                assert task.cancelling() == 0
+            return "x"
+
+        assert kinds(run(["odd", "a", "odd"], target, ANY, concurrency=1)) == [None, None, None]
+
+    @DOORS
+    def test_a_scorer_that_cancels_its_own_task_is_that_scores_error(self, run: RunIt) -> None:
+        async def broken(output: str) -> bool:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+            return True
+
+        result = run(["x", "x"], str, [broken, *ANY], concurrency=1)
+        assert kinds(result) == [None, None]
+        assert [score.outcome for item in result.items for score in item.scores] == ["error", "passed"] * 2
+
+    @DOORS
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, GeneratorExit])
+    def test_what_a_thread_raises_is_never_taken_for_ctrl_c(self, run: RunIt, error: type[BaseException]) -> None:
+        def target(text: str) -> str:
+            if text == "bad":
+                raise error
+            return "x"
+
+        def broken(output: str) -> bool:
+            raise error
+
+        result = run(["a", "bad", "b"], target, [broken, *ANY], concurrency=1)
+        assert kinds(result) == [None, "exception", None]
+        assert result.items[1].error is not None
+        assert (result.items[1].error.type, result.items[1].error.message) == (error.__name__, error.__name__)
+        assert [score.outcome for score in result.items[2].scores] == ["error", "passed"]
+        assert not result.interrupted
+
+    @DOORS
+    @pytest.mark.parametrize("worse", [RuntimeError("nothing to say"), SystemExit(3)], ids=lambda error: type(error).__name__)
+    def test_an_exception_that_cannot_be_written_is_still_an_error(self, run: RunIt, worse: BaseException) -> None:
         class Mute(Exception):
             def __str__(self) -> str:
-                raise RuntimeError("nothing to say")
+                raise worse
 
         def target(text: str) -> str:
-            raise Mute
+            if text == "bad":
+                raise Mute
+            return "x"
 
-        assert kinds(run(["a"], target, ANY)) == ["exception"]
+        assert kinds(run(["bad", "a"], target, ANY)) == ["exception", None]
 
     @DOORS
     @pytest.mark.parametrize("error", [ValueError("boom"), SystemExit(3)], ids=lambda error: type(error).__name__)
@@ -460,7 +537,11 @@ class TestTelling:
         assert told == ["fast", "slow"]
 
     @DOORS
-    @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(1)], ids=lambda error: type(error).__name__)
+    @pytest.mark.parametrize(
+        "error",
+        [ValueError("no"), SystemExit(1), GeneratorExit(), asyncio.CancelledError()],
+        ids=lambda error: type(error).__name__,
+    )
     @pytest.mark.parametrize("kind", ["sync", "async"])
     def test_a_callback_that_raises_disturbs_nothing_and_is_reported_once(
         self, run: RunIt, error: BaseException, kind: str
@@ -477,6 +558,29 @@ class TestTelling:
         assert "on_item_complete raised for 3 items, first for item" in warning
         assert type(error).__name__ in warning
         assert warning in result.explain()
+
+    @DOORS
+    def test_a_callback_that_cancels_its_own_task_disturbs_nothing(self, run: RunIt) -> None:
+        def told(item: ItemResult) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+
+        async def target(text: str) -> str:
+            return "x"
+
+        result = run(["x", "x", "x"], target, gates=ANY, on_item_complete=told)
+        assert result.verdict == "passed"
+        (warning,) = result.warnings
+        assert "on_item_complete raised for 3 items" in warning
+
+    def test_a_callback_that_raises_ctrl_c_elsewhere_than_in_the_main_thread_disturbs_nothing(self) -> None:
+        def told(item: ItemResult) -> None:
+            raise KeyboardInterrupt
+
+        result = run_evals_sync(["x", "x"], str, gates=ANY, on_item_complete=told)
+        assert (result.verdict, result.interrupted) == ("passed", False)
+        assert "on_item_complete raised for 2 items" in result.warnings[0]
 
 
 class TestConversations:
@@ -564,6 +668,39 @@ def test_repetitions_stand_side_by_side() -> None:
     assert result.summary.total_runs == 4
     gate = run_evals_sync(["a"], lambda text: next(iter("x")), gates=[Gate(checks.includes("x"))], repetitions=3).gate_results[0]
     assert gate.explanation.startswith("3 of 3 runs passed")
+
+
+@DOORS
+def test_what_a_target_does_to_its_input_meets_no_other_repetition_and_no_file(run: RunIt, tmp_path: Path) -> None:
+    def target(asked: dict[str, list[int]]) -> str:
+        asked["numbers"].append(3)
+        return str(len(asked["numbers"]))
+
+    data = [{"id": "a", "input": {"numbers": [1, 2]}}]
+    before = content_hash(items_of(data)[0])
+    result = run(data, target, gates=[checks.equals("3")], repetitions=3)
+    assert result.passed
+    result.save(tmp_path / "result.json")
+    (asked,) = {str(item.item.input) for item in load_result(tmp_path / "result.json").items}
+    assert asked == "{'numbers': [1, 2]}"
+    assert {content_hash(item.item) for item in result.items} == {before}
+
+
+@DOORS
+@pytest.mark.parametrize("field", ["input", "expected", "metadata", "context", "tool_mocks"])
+def test_what_a_scorer_gets_of_the_item_is_read_only(run: RunIt, field: str) -> None:
+    def change(item: Item) -> bool:
+        getattr(item, field)["words"].append("more")
+        return True
+
+    async def change_later(item: Item) -> bool:
+        return change(item)
+
+    item: dict[str, object] = {"input": "q", field: {"words": ["one"]}}
+    result = run([item], lambda asked: "x", [change, change_later])
+    assert [score.outcome for score in result.items[0].scores] == ["error", "error"]
+    assert "read-only" in result.items[0].scores[0].reason
+    assert item[field] == {"words": ["one"]}
 
 
 def test_clients_made_on_the_loop_serve_several_evaluations() -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import collections
+import copy
+import dataclasses
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import Any
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sized
+from typing import Any, cast
 
 import pytest
 
-from quickchecks import Message, Run, Text, ToolCall, load_run
+from quickchecks import Message, Run, Text, ToolCall, checks, load_run
 from quickchecks import testing as t
 from quickchecks._targets import Conversation, Session, Target, as_chat
 from quickchecks.errors import RecordingError, TargetError
@@ -191,6 +195,23 @@ class TestConversations:
         assert run.input == {"city": "Oslo"}
         assert run.messages[0].text == '{"city":"Oslo"}'
 
+    def test_what_a_target_does_to_its_history_is_undone_in_the_next_turn(self) -> None:
+        seen: list[list[dict[str, Any]]] = []
+
+        def target(text: str, history: list[dict[str, Any]], session: Session) -> Run:
+            seen.append(copy.deepcopy(history))
+            assert session.history == history
+            for entry in (*history, *cast(list[dict[str, Any]], session.history)):
+                for call in entry.pop("tool_calls", ()):
+                    call["function"]["name"] = "changed"
+                entry["content"] = "changed"
+            history.clear()
+            return t.run(t.call("search", query=text, result="found"), f"re: {text}")
+
+        answers(Target.of(target), "one", "two", "three")
+        assert [len(history) for history in seen] == [0, 4, 8]
+        assert seen[2][:4] == seen[1]
+
     def test_an_answer_that_nothing_understands_says_so(self) -> None:
         with pytest.raises(RecordingError, match="object"):
             Conversation().add("one", object())
@@ -209,3 +230,117 @@ def test_a_coroutine_of_a_plain_function_is_awaited_until_there_is_an_answer() -
         return echo(text)
 
     assert answers(Target.of(twice), "a") == ["a"]
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"a": [1, {"b": 2}], "c": ({"d": 3},)},
+        [{"role": "user", "content": "q"}],
+        collections.defaultdict(list, {"a": [1]}),
+        {1, 2},
+        bytearray(b"text"),
+    ],
+    ids=lambda asked: type(asked).__name__,
+)
+def test_what_a_target_does_to_its_input_it_does_to_a_copy(asked: Sized, blocks: bool) -> None:
+    before = copy.deepcopy(asked)
+
+    def block(value: dict[str, list[str]]) -> str:
+        assert value == before
+        assert type(value) is type(before)
+        if isinstance(value, dict):
+            value["a"].append("changed")
+        value.clear()
+        return "x"
+
+    async def wait(value: dict[str, list[str]]) -> str:
+        return block(value)
+
+    target = Target.of(block if blocks else wait)
+    answers(target, asked)
+    answers(target, asked)
+    assert asked == before
+
+
+def test_an_input_of_fields_is_copied_too() -> None:
+    @dataclasses.dataclass
+    class Question:
+        words: list[str]
+
+    def target(question: Question) -> str:
+        question.words.append("b")
+        return "x"
+
+    asked = Question(["a"])
+    answers(Target.of(target), asked, asked)
+    assert asked == Question(["a"])
+
+
+def test_what_cannot_be_copied_is_passed_as_it_is() -> None:
+    @dataclasses.dataclass
+    class Holder:
+        lock: Any
+
+    lock, holder = threading.Lock(), Holder(threading.Lock())
+    itself: list[object] = []
+    itself.append(itself)
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    seen: list[Any] = []
+
+    def keep(value: object) -> str:
+        seen.append(value)
+        return "x"
+
+    target = Target.of(keep)
+    for value in (lock, {"lock": lock, "holder": holder}, itself, deep):
+        asyncio.run(target.answer(value, Conversation(), lambda function: asyncio.to_thread(function)))
+    assert seen[0] is lock
+    assert (seen[1]["lock"], seen[1]["holder"]) == (lock, holder)
+    assert seen[2][0] is seen[2]
+    assert seen[2] is not itself
+    assert seen[3] is deep
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ([], "the target returned no message of the agent"),
+        ((), "the target returned no message of the agent"),
+        ([{"role": "user", "content": "q"}], "the target returned no message of the agent"),
+        ([{"role": "tool", "tool_call_id": "1", "content": "r"}], "the target returned no message of the agent"),
+        ({"messages": []}, "the record holds no message of the agent"),
+        (Run(), "the target returned no message of the agent"),
+        (Message("user", (Text("q"),)), "the target returned no message of the agent"),
+        ({}, "the target returned an empty object, which says nothing"),
+        ({"output": []}, "the target returned an empty list, which says nothing"),
+        (float("nan"), "the target returned NaN, which says nothing"),
+        (None, "there is no answer: the agent gave None"),
+    ],
+)
+def test_where_a_target_says_nothing_no_text_check_passes(answer: object, said: str) -> None:
+    run = Conversation().add("q", answer)
+    for check in (checks.excludes("z"), checks.includes("z"), checks.equals("z"), checks.matches("z"), checks.similarity("z")):
+        score = check.score(run)
+        assert (score.outcome, score.reason) == ("no_evidence", f"the answer is not recorded: {said}")
+    assert checks.did_not_call("z").score(run).outcome == "no_evidence"
+
+
+@pytest.mark.parametrize("answer", ["", " ", 0, False, {"a": None}, [{"role": "assistant", "content": ""}]])
+def test_an_empty_text_is_an_answer(answer: object) -> None:
+    assert checks.excludes("z").score(Conversation().add("q", answer)).outcome == "passed"
+
+
+def test_a_recorded_answer_without_a_message_of_the_agent_says_where_it_is_missing() -> None:
+    run = Conversation().add("q", [{"role": "user", "content": "q"}], recorded=True)
+    assert checks.excludes("z").score(run).reason == "the answer is not recorded: the record holds no message of the agent"
+
+
+def test_a_target_that_only_repeats_the_conversation_has_not_answered() -> None:
+    conversation = Conversation()
+    first = [{"role": "user", "content": "one"}, {"role": "assistant", "content": "re: one"}]
+    assert checks.excludes("z").score(conversation.add("one", first)).outcome == "passed"
+    assert checks.excludes("z").score(conversation.add("two", first)).outcome == "no_evidence"

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
+from threading import current_thread, main_thread
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from quickchecks import _wire
-from quickchecks._crew import Crew, must_pass
+from quickchecks._crew import Crew, must_pass, own_cancellation
 from quickchecks._gates import Assertion
 from quickchecks._items import Item
-from quickchecks._loops import AbandonableThread
+from quickchecks._loops import AbandonableThread, RaisedInThread
 from quickchecks._results.evaluation import ItemError, ItemResult
 from quickchecks._run import Run
 from quickchecks._score import Score
 from quickchecks._scorer.pipeline import Scorer
+from quickchecks._scorer.read_only import read_only
 from quickchecks._targets import Conversation, Target
 from quickchecks.errors import MissingExtraError, QuickchecksError, RecordingError, ScorerDefinitionError, ScorerError
 
-__all__ = ("Attempt", "Job")
+__all__ = ("Attempt", "Job", "described")
+
+#: The fields of an item that may hold lists and dicts.
+_MUTABLE = ("input", "inputs", "expected", "metadata", "context", "expected_trajectory", "tool_mocks", "output")
 
 
-class Job(Struct, frozen=True):
+class Job(Struct, frozen=True, gc=False):
     """An item to run, once.
 
     Args:
@@ -40,15 +47,27 @@ class Job(Struct, frozen=True):
 
 
 class Attempt:
-    """One attempt at a job: what was said, and what came of it."""
+    """One attempt at a job: what was said, and what came of it.
 
-    __slots__ = ("_conversation", "_crew", "_look", "_raised", "_target", "error", "job", "scores")
+    Args:
+        job: The job.
+        target: What is asked.
+        crew: The workers of the evaluation.
+        worker: The one that makes the attempt.
+        look: Called with the run after it was scored.
+    """
 
-    def __init__(self, job: Job, target: Target | None, crew: Crew, look: Callable[[Run], None] | None) -> None:
+    __slots__ = ("_conversation", "_crew", "_look", "_raised", "_shown", "_target", "_worker", "error", "job", "scores")
+
+    def __init__(
+        self, job: Job, target: Target | None, crew: Crew, worker: asyncio.Task[Any], look: Callable[[Run], None] | None
+    ) -> None:
         self.job = job
         self._target = target
         self._crew = crew
+        self._worker = worker
         self._look = look
+        self._shown: Item | None = None
         self._conversation = Conversation(keeps_track=target is not None and target.keeps_track)
         self._raised: BaseException | None = None
         self.scores: tuple[Score, ...] = ()
@@ -58,9 +77,8 @@ class Attempt:
         """Ask and score; what raises is the item's error."""
         try:
             await self._converse(thread)
-        except BaseException as error:
-            if must_pass(error, self._crew):
-                raise
+        except BaseException as raised:
+            error = self._own(raised)
             self._raised = error
             self.error = _error("answer" if isinstance(error, RecordingError) else "exception", error, self._turn())
         else:
@@ -72,11 +90,13 @@ class Attempt:
             conversation.take(item.run)
             return
         if item.output is not msgspec.UNSET:
-            conversation.add(item.asked[0] if item.asked else None, item.output)
+            conversation.add(item.asked[0] if item.asked else None, item.output, recorded=True)
             return
         assert self._target is not None
         for asked in item.asked:
             answer = await self._target.answer(asked, conversation, thread.run)
+            if self._worker.cancelling() and (cancelled := await own_cancellation(self._crew, self._worker)) is not None:
+                raise cancelled
             if conversation.add(asked, answer).error is not None:
                 return
 
@@ -100,31 +120,41 @@ class Attempt:
                 scores.append(Score(one.scorer, "no_evidence", note=f"turn {one.turn} is not in the record"))
                 continue
             try:
-                if one.scorer.quick is not None and not one.may_block:
-                    scores.append(one.scorer.score(seen))
+                scorer = one.scorer
+                if scorer.quick is not None and not one.may_block:
+                    scores.append(scorer.score(seen))
                 else:
                     scores.append(await self._asked(one, seen, given, thread))
             except MissingExtraError:
                 raise
-            except BaseException as error:
-                if must_pass(error, self._crew):
-                    raise
-                scores.append(_broken(one.scorer, seen, error))
+            except BaseException as raised:
+                scores.append(_broken(one.scorer, seen, self._own(raised)))
         self.scores = tuple(scores)
         if self._look is not None:
             self._look(run)
-        for seen in (run, *turns):
-            seen.forget()
+        run.forget()
+        if len(turns) > 1:
+            for turn in turns:
+                turn.forget()
 
     async def _asked(self, one: Assertion, run: Run, given: object, thread: AbandonableThread) -> Score:
         """Score with something that may wait, or has to be awaited."""
-        item = self.job.item
+        item = self._shown = self._shown or _read_only(self.job.item)
         if one.may_block:
             try:
                 return await thread.run(partial(one.scorer.score, run, input=given, expected=item.expected, item=item))
             except ScorerDefinitionError:
                 pass  # what looks like a plain function may return something to await
-        return await one.scorer.score_async(run, input=given, expected=item.expected, item=item)
+        score = await one.scorer.score_async(run, input=given, expected=item.expected, item=item)
+        if self._worker.cancelling() and (cancelled := await own_cancellation(self._crew, self._worker)) is not None:
+            raise cancelled
+        return score
+
+    def _own(self, raised: BaseException) -> BaseException:
+        """An exception that is this item's own; one that is not goes on its way."""
+        if must_pass(raised, self._crew, self._worker):
+            raise raised
+        return raised.error if isinstance(raised, RaisedInThread) else raised
 
     def broken(self) -> BaseException | None:
         """The exception that stands for what broke: the target's or a scorer's own, where there is one."""
@@ -151,9 +181,15 @@ class Attempt:
         return len(self._conversation.turns) if len(self.job.item.asked) > 1 else None
 
 
+def _read_only(item: Item) -> Item:
+    """The item as scorers get it: what one of them changed, the next would see, and the file of the result."""
+    turns = tuple([msgspec.structs.replace(turn, input=read_only(turn.input)) for turn in item.turns])
+    return msgspec.structs.replace(item, turns=turns, **{name: read_only(getattr(item, name)) for name in _MUTABLE})
+
+
 def _broken(scorer: Scorer, run: Run, error: BaseException) -> Score:
     """The score of a scorer that raised what no scorer may, such as SystemExit."""
-    wrapped = ScorerError(f"{scorer.identity} broke: {type(error).__name__}: {_wire.as_text(error)}", scorer=scorer.identity)
+    wrapped = ScorerError(f"{scorer.identity} broke: {described(error)}", scorer=scorer.identity)
     wrapped.__cause__ = error
     return Score(scorer, "error", None, run, error=wrapped)
 
@@ -161,9 +197,19 @@ def _broken(scorer: Scorer, run: Run, error: BaseException) -> Score:
 def _error(kind: str, error: BaseException, turn: int | None) -> ItemError:
     from traceback import format_exception
 
-    name = type(error).__name__
-    text = _wire.as_text(error)
-    message = f"{name}: {text}" if text else name
+    message = described(error)
     if isinstance(error, SystemExit):
         message = f"the target ended the program: {message}"
-    return ItemError(kind, message, name, "".join(format_exception(error)), turn)  # type: ignore[arg-type]
+    return ItemError(kind, message, type(error).__name__, "".join(format_exception(error)), turn)  # type: ignore[arg-type]
+
+
+def described(error: BaseException) -> str:
+    """The class of an exception and what it says; asking it is foreign code, which may itself try to end the program."""
+    name = type(error).__name__
+    try:
+        text = _wire.as_text(error)
+    except BaseException as worse:
+        if isinstance(worse, KeyboardInterrupt) and current_thread() is main_thread():
+            raise
+        text = "it cannot be shown"
+    return f"{name}: {text}" if text else name

@@ -8,7 +8,7 @@ from threading import current_thread, main_thread
 from time import perf_counter
 from typing import Any
 
-__all__ = ("Crew", "Steps", "must_pass")
+__all__ = ("Crew", "Steps", "must_pass", "own_cancellation")
 
 
 class Crew:
@@ -50,15 +50,51 @@ class Crew:
             self.ended.set_result(None)
 
 
-def must_pass(error: BaseException, crew: Crew) -> bool:
+def must_pass(error: BaseException, crew: Crew, worker: asyncio.Task[Any]) -> bool:
     """Whether an exception is not the item's own: it was broken off, or somebody pressed Ctrl-C.
 
     A target may raise anything, SystemExit and CancelledError included, and that ends neither the others nor the loop.
+
+    Args:
+        error: The exception.
+        crew: The workers of the evaluation.
+        worker: The one whose item it came from.
     """
     if isinstance(error, asyncio.CancelledError):
-        task = asyncio.current_task()
-        return task is None or task in crew.late or crew.is_dismissed
-    return isinstance(error, GeneratorExit) or (isinstance(error, KeyboardInterrupt) and current_thread() is main_thread())
+        return worker in crew.late or crew.is_dismissed
+    if isinstance(error, GeneratorExit):
+        return not _runs(worker)  # then the worker is closed, because its loop is gone
+    return isinstance(error, KeyboardInterrupt) and current_thread() is main_thread()
+
+
+def _runs(worker: asyncio.Task[Any]) -> bool:
+    try:
+        return asyncio.current_task() is worker
+    except RuntimeError:
+        return False
+
+
+async def own_cancellation(crew: Crew, worker: asyncio.Task[Any]) -> asyncio.CancelledError | None:
+    """A cancellation that the worker's own item has asked for, and that would meet the next item if nobody waited for it.
+
+    Args:
+        crew: The workers of the evaluation.
+        worker: The one that runs this.
+
+    Raises:
+        asyncio.CancelledError: Somebody else has cancelled the worker.
+    """
+    found = None
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError as error:
+        if must_pass(error, crew, worker):
+            raise
+        found = error
+    if worker not in crew.late and not crew.is_dismissed:
+        while worker.uncancel():
+            pass
+    return found
 
 
 class Steps:

@@ -128,7 +128,8 @@ async def run_evals(
         gates: What must pass on every item: scorers, plain functions, `Gate`s.
         options: concurrency (8), timeout (seconds for each item), retries (0), retry_timeouts (False), repetitions (1),
             max_errors (0), on_item_complete (a function called with each ItemResult), on_error ("record" or "raise"),
-            progress (a bar: None shows it on a terminal), record (a file that keeps every run), name, target_options.
+            progress (a bar: None shows it on a terminal), record (a file that keeps every run; what an evaluation that does
+            not come to its end has kept is in one that ends in .part), name, target_options.
 
     Returns:
         The result, with every item, and a verdict when something is asserted.
@@ -137,7 +138,7 @@ async def run_evals(
         ItemError: The items cannot be understood.
         ScorerDefinitionError: There is nothing to score with, or two scorers have the same identity.
         TargetError: The target cannot be called with an input.
-        SettingsError: An option makes no sense.
+        SettingsError: An option does not exist, or makes no sense.
 
     Example:
         >>> import asyncio
@@ -146,7 +147,7 @@ async def run_evals(
         >>> result.verdict
         'passed'
     """
-    return await Evaluation(data, target, scorers, gates, Options(**options)).run()
+    return await Evaluation(data, target, scorers, gates, Options.of(options)).run()
 
 
 def run_evals_sync(
@@ -175,11 +176,11 @@ def run_evals_sync(
         ItemError: The items cannot be understood.
         ScorerDefinitionError: There is nothing to score with, or two scorers have the same identity.
         TargetError: The target cannot be called with an input.
-        SettingsError: An option makes no sense.
+        SettingsError: An option does not exist, or makes no sense.
 
     Example:
         >>> from quickchecks import checks, run_evals_sync
         >>> print(run_evals_sync(["Hello"], lambda text: text + "!", [checks.includes("hello")]).scores)
         {"includes('hello')": 1.0}
     """
-    return Evaluation(data, target, scorers, gates, Options(**options)).run_elsewhere()
+    return Evaluation(data, target, scorers, gates, Options.of(options)).run_elsewhere()

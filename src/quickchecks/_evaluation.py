@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
-from os import PathLike, fspath
+from os import PathLike
 from os.path import basename
 from threading import Event
 from time import perf_counter
@@ -19,18 +19,20 @@ from quickchecks._gates import gates_of, scorers_of
 from quickchecks._items import items_of, load_items
 from quickchecks._loops import LoopThread
 from quickchecks._progress import Bar
-from quickchecks._recording import Recording
+from quickchecks._recording import UNFINISHED, Recording
 from quickchecks._render import many
 from quickchecks._results.evaluation import EvalResult, ItemResult
 from quickchecks._results.names import NamesInRuns
 from quickchecks._runner import GRACE, Job, Runner, Settings
 from quickchecks._targets import Target
-from quickchecks.errors import ScorerDefinitionError, SettingsError, TargetError
+from quickchecks.errors import ScorerDefinitionError, SettingsError, TargetError, nearest_names
 
 __all__ = ("EvalOptions", "Evaluation", "Options")
 
 #: How often the thread that waits looks whether something blocks the loop, in seconds.
 WATCH = 0.1
+#: The shortest time limit, in seconds: below it nothing can be told apart from the turns of a loop.
+SHORTEST = 0.001
 #: What a loop gets to answer before it counts as blocked, in seconds.
 PATIENCE = 0.25
 
@@ -70,12 +72,23 @@ class Options(Struct, frozen=True, kw_only=True):
     name: str = ""
     target_options: Mapping[str, object] | None = None
 
-    def checked(self) -> Options:
-        """The same options, once they are known to make sense.
+    @classmethod
+    def of(cls, given: Mapping[str, object]) -> Options:
+        """The options that were given, once they are known to make sense.
+
+        Args:
+            given: The options by name.
 
         Raises:
-            SettingsError: One does not.
+            SettingsError: There is no such option, or one makes no sense.
         """
+        for name in given:
+            if name not in cls.__struct_fields__:
+                near = nearest_names(name, cls.__struct_fields__)
+                raise SettingsError(f"there is no option {name!r}: {near}")
+        return cls(**given)._checked()  # type: ignore[arg-type]
+
+    def _checked(self) -> Options:
         for name, least in (("concurrency", 1), ("retries", 0), ("repetitions", 1), ("max_errors", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -83,6 +96,8 @@ class Options(Struct, frozen=True, kw_only=True):
         limit = self.timeout
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, (int, float)) or not 0 < limit < float("inf")):
             raise SettingsError(f"timeout is a number of seconds above 0, or None, not {_render.value(limit)}")
+        if limit is not None and limit < SHORTEST:
+            raise SettingsError(f"timeout is in seconds, and {limit:g} is too short to be kept: the shortest is {SHORTEST:g}")
         if self.on_error not in ("record", "raise"):
             raise SettingsError(f"on_error is 'record' or 'raise', not {_render.value(self.on_error)}")
         if self.on_item_complete is not None and not callable(self.on_item_complete):
@@ -133,7 +148,7 @@ class Evaluation:
     def __init__(
         self, data: object, target: object, scorers: Iterable[object], gates: Iterable[object], options: Options
     ) -> None:
-        self._options = options.checked()
+        self._options = options
         items = load_items(data) if isinstance(data, (str, PathLike)) else items_of(data)  # type: ignore[arg-type]
         self._plan = (*gates_of(gates), *scorers_of(scorers))
         turns = [entries_of_turns(item) for item in items]
@@ -149,17 +164,20 @@ class Evaluation:
             for index, (item, entries) in enumerate(zip(items, turns, strict=True))
             for repetition in range(options.repetitions)
         ]
-        self._recording = None if options.record is None else Recording(options.record)
+        read = dict.fromkeys(item.source.file for item in items if item.source is not None)
+        self._incomplete = next((_unfinished(file) for file in read if file.endswith(UNFINISHED)), "")
+        self._recording = None if options.record is None else Recording(options.record, read)
         self._bar = Bar(len(jobs), options.progress)
         settings = Settings(
             options.concurrency, options.timeout, options.retries, options.retry_timeouts, options.on_error == "raise"
         )
         self._names = NamesInRuns(one.scorer for one in self._plan)
         look = self._names.add if self._names.wanted else None
-        self._runner = Runner(jobs, self._target, settings, self._finished, look=look)
+        tells = self._recording is not None or self._bar.shown or options.on_item_complete is not None
+        self._runner = Runner(jobs, self._target, settings, self._finished if tells else None, look=look)
         self._start = perf_counter()
         self._running: Running | None = None
-        self._unrecorded = ""
+        self._interrupted = False
         talks = any(len(item.asked) > 1 for item in items)
         if self._target is not None and brought:
             self._runner.warnings.append(
@@ -190,7 +208,7 @@ class Evaluation:
     def run_elsewhere(self) -> EvalResult:
         """Run in the loop that all evaluations share, and wait for it.
 
-        Ctrl-C breaks it off and gives what was finished.
+        Ctrl-C, and `interrupt`, break it off and give what was finished.
         """
         try:
             self._wait()
@@ -202,10 +220,16 @@ class Evaluation:
             self._abort()
             raise
 
+    def interrupt(self) -> None:
+        """Break it off, as Ctrl-C does; a signal handler that calls this raises nothing, so that no result is ever lost."""
+        self._interrupted = True
+
     def _wait(self) -> None:
         running = self._start_on(LoopThread.free())
         try:
             while not running.done.wait(WATCH):
+                if self._interrupted:
+                    raise KeyboardInterrupt
                 stuck = self._stuck(running.loop)
                 if stuck is not None and self._runner.give_up(stuck):
                     running.loop.abandon()
@@ -251,9 +275,7 @@ class Evaluation:
             try:
                 self._recording.add(result)
             except Exception as error:
-                if not self._unrecorded:
-                    self._unrecorded = f"the run of item {result.id} could not be kept: {type(error).__name__}: {error}"
-                    self._runner.warnings.append(self._unrecorded)
+                self._runner.warnings.append(f"the run of item {result.id} could not be kept: {type(error).__name__}: {error}")
         self._bar.advance(failed=result.error is not None)
         if self._options.on_item_complete is not None:
             waiting = self._options.on_item_complete(result)
@@ -271,7 +293,7 @@ class Evaluation:
         items = runner.finished_items()
         if self._recording is not None:
             try:
-                self._recording.close(items)
+                self._recording.close(items, whole=not interrupted and runner.error is None)
             except Exception as error:
                 runner.warnings.append(f"the runs are not recorded: {type(error).__name__}: {error}")
         if runner.error is not None:
@@ -287,7 +309,8 @@ class Evaluation:
             self._warnings(),
             perf_counter() - self._start,
             interrupted,
-            recording=None if self._options.record is None else basename(fspath(self._options.record)),
+            recording=None if self._recording is None else self._recording.name,
+            incomplete=self._incomplete,
         )
 
     def _warnings(self) -> tuple[str, ...]:
@@ -303,3 +326,7 @@ class Evaluation:
             times = f"for {many(runner.callback_errors, 'item')}, first " if runner.callback_errors > 1 else ""
             found.append(f"on_item_complete raised {times}{runner.callback_error}")
         return (*found, *self._names.warnings())
+
+
+def _unfinished(file: str) -> str:
+    return f"{basename(file)} holds what was finished when an evaluation was broken off"

@@ -15,7 +15,9 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-__all__ = ("AbandonableThread", "LoopThread")
+from quickchecks import _wire
+
+__all__ = ("AbandonableThread", "LoopThread", "RaisedInThread")
 
 _T = TypeVar("_T")
 
@@ -90,6 +92,18 @@ class LoopThread:
             self.loop.close()
 
 
+class RaisedInThread(Exception):
+    """A function in a thread raised what means something else where its future is awaited: Ctrl-C, a cancellation, an end.
+
+    Args:
+        error: What it raised.
+    """
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(error)
+        self.error = error
+
+
 class AbandonableThread:
     """A thread for blocking functions, one at a time. One that does not come back is left behind.
 
@@ -132,9 +146,11 @@ class AbandonableThread:
             if error is None:
                 future.set_result(result)
             elif isinstance(error, StopIteration):  # which a future refuses
-                future.set_exception(RuntimeError(f"the target raised {error!r}"))
-            else:
+                future.set_exception(RuntimeError(f"the target raised {type(error).__name__}: {_wire.as_text(error)}"))
+            elif isinstance(error, Exception):
                 future.set_exception(error)
+            else:
+                future.set_exception(RaisedInThread(error))
 
         with suppress(RuntimeError):  # the loop is gone: nobody waits for the answer any more
             future.get_loop().call_soon_threadsafe(settle)

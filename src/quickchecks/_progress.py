@@ -26,7 +26,7 @@ class Bar:
         self._done = self._failed = 0
         self._start = self._last = perf_counter()
         stream = sys.stderr
-        self._shown = bool(stream and stream.isatty() and not os.environ.get("CI")) if shown is None else shown
+        self.shown = bool(stream and stream.isatty() and not os.environ.get("CI")) if shown is None else shown
         self._drawn = False
 
     def advance(self, *, failed: bool = False) -> None:
@@ -34,7 +34,7 @@ class Bar:
         self._done += 1
         self._failed += failed
         now = perf_counter()
-        if self._shown and (now - self._last >= PAUSE or self._done == self._total):
+        if self.shown and (now - self._last >= PAUSE or self._done == self._total):
             self._last = now
             self._draw(now - self._start)
 

@@ -3,59 +3,107 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import msgspec
 
-from quickchecks import _wire
+from quickchecks import _render, _wire
 from quickchecks._results.evaluation import ItemResult
 from quickchecks._run import Run, RunError
 from quickchecks.errors import SettingsError
 
-__all__ = ("Recording", "recorded_run")
+__all__ = ("UNFINISHED", "Recording", "recorded_run")
 
 #: The key of a run's metadata under which the item stands that it answers.
 ITEM = "item"
+#: How the file ends that holds what is there before an evaluation has come to its end.
+UNFINISHED = ".part"
 
 
 class Recording:
     """A file of one run a line, in the wire form. Each line is there as soon as its item is finished.
 
+    They stand in a file beside it, which takes its place only when the evaluation has come to its end: what is under the
+    name of a recording is whole.
+
     Args:
         path: The file; what it held is replaced when the evaluation ends.
+        read: The files that the items were read from.
+
+    Raises:
+        SettingsError: It cannot be written, or what is there must not be replaced.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = os.fspath(path)
-        self._growing = f"{self._path}.part"
-        _must_be_replaceable(self._path)
+    def __init__(self, path: str | os.PathLike[str], read: Iterable[str] = ()) -> None:
         try:
+            self._path = os.fspath(path)
+        except TypeError:
+            raise SettingsError(f"record is the path of a file, not {_render.value(path)}") from None
+        self._growing = f"{self._path}{UNFINISHED}"
+        self._broken = False
+        try:
+            for place in (self._path, self._growing):
+                _must_be_replaceable(place)
+                if any(os.path.exists(one) and os.path.exists(place) and os.path.samefile(one, place) for one in read):
+                    raise SettingsError(f"record: {place!r} is what the items are read from; record to another file")
             os.makedirs(os.path.dirname(self._path) or ".", exist_ok=True)
             self._stream = open(self._growing, "wb")  # noqa: SIM115 - it stays open while the evaluation runs
-        except OSError as error:
-            raise SettingsError(f"record: {self._path!r} cannot be written: {error.strerror or error}") from error
+        except (OSError, ValueError) as error:
+            if isinstance(error, SettingsError):
+                raise
+            why = error.strerror if isinstance(error, OSError) else ""
+            raise SettingsError(f"record: {self._path!r} cannot be written: {why or error}") from error
+
+    @property
+    def name(self) -> str:
+        """The name of the file in which the runs are now."""
+        return os.path.basename(self._growing if os.path.exists(self._growing) else self._path)
 
     def add(self, result: ItemResult) -> None:
-        """Keep one run."""
-        self._stream.write(_wire.dumps(recorded_run(result)) + b"\n")
-        self._stream.flush()
+        """Keep one run.
+
+        Raises:
+            OSError: It could not be written; nothing more is, before the evaluation ends.
+        """
+        if self._broken:
+            return
+        try:
+            self._stream.write(_wire.dumps(recorded_run(result)) + b"\n")
+            self._stream.flush()
+        except OSError:
+            self._broken = True
+            raise
 
     def discard(self) -> None:
         """Stop; what was kept so far stays beside the file, in one that ends in `.part`."""
-        self._stream.close()
+        with suppress(OSError):  # what could not be written is known already
+            self._stream.close()
 
-    def close(self, items: Sequence[ItemResult]) -> None:
-        """Write all of them again in the order of the data, so that two recordings can be compared line by line."""
-        self._stream.close()
+    def close(self, items: Sequence[ItemResult], *, whole: bool) -> None:
+        """Write all of them again in the order of the data, so that two recordings can be compared line by line.
+
+        Args:
+            items: What is finished.
+            whole: Whether that is everything; what is not stays in the file that ends in `.part`.
+
+        Raises:
+            OSError: They could not be written.
+        """
+        self.discard()
         with open(self._growing, "wb") as stream:
             for item in items:
                 stream.write(_wire.dumps(recorded_run(item)) + b"\n")
-        os.replace(self._growing, self._path)
+        if whole:
+            os.replace(self._growing, self._path)
 
 
 def _must_be_replaceable(path: str) -> None:
     """Refuse to replace what is no recording: a folder, a device, a program, a dataset."""
-    if not os.path.exists(path):
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.basename(path) or folder == "/dev" or folder.startswith(("/dev/fd", "/proc/")):
+        raise SettingsError(f"record: {path!r} is no regular file, so that no recording can take its place")
+    if not os.path.lexists(path):
         return
     if not os.path.isfile(path):
         raise SettingsError(f"record: {path!r} is no regular file, so that no recording can take its place")

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from random import random
 from threading import Lock
 from time import perf_counter
+from typing import Any
 
 from msgspec import Struct
 
-from quickchecks import _wire
-from quickchecks._attempt import Attempt, Job
-from quickchecks._crew import Crew, Steps, must_pass
+from quickchecks._attempt import Attempt, Job, described
+from quickchecks._crew import Crew, Steps, must_pass, own_cancellation
 from quickchecks._loops import AbandonableThread
 from quickchecks._results.evaluation import ItemError, ItemResult
 from quickchecks._run import Run
@@ -168,7 +167,7 @@ class Runner:
         thread = AbandonableThread()
         try:
             while self._untold:
-                await self._tell(self._untold.pop(0), crew)
+                await self._tell(self._untold.pop(0), crew, task)
             while self._waiting and not self.stopping:
                 with self._lock:
                     if crew is not self._crew:
@@ -176,19 +175,19 @@ class Runner:
                     index = self._waiting.pop()
                     self.started[index] = perf_counter()
                 crew.doing[task] = index
-                result, thread = await self._run_job(index, thread, crew)
+                result, thread = await self._run_job(index, thread, crew, task)
                 crew.doing[task] = None
                 with self._lock:
                     if crew is not self._crew or task not in crew.workers:
                         return  # somebody else has this job by now
                     del self.started[index]
                     self.results[index] = result
-                await self._tell(result, crew)
+                await self._tell(result, crew, task)
         finally:
             crew.doing.pop(task, None)
             thread.close()
 
-    async def _tell(self, result: ItemResult, crew: Crew) -> None:
+    async def _tell(self, result: ItemResult, crew: Crew, task: asyncio.Task[Any]) -> None:
         if self._finished is None:
             return
         try:
@@ -196,21 +195,30 @@ class Runner:
             if waiting is not None and hasattr(waiting, "__await__"):
                 await waiting
         except BaseException as error:
-            if must_pass(error, crew):
+            if must_pass(error, crew, task):
                 raise
-            self.callback_errors += 1
-            self.callback_error = self.callback_error or f"for item {result.id}: {type(error).__name__}: {_wire.as_text(error)}"
+            self._note_callback_error(result, error)
+        if task.cancelling() and (cancelled := await own_cancellation(crew, task)) is not None:
+            self._note_callback_error(result, cancelled)
 
-    async def _run_job(self, index: int, thread: AbandonableThread, crew: Crew) -> tuple[ItemResult, AbandonableThread]:
+    def _note_callback_error(self, result: ItemResult, error: BaseException) -> None:
+        self.callback_errors += 1
+        self.callback_error = self.callback_error or f"for item {result.id}: {described(error)}"
+
+    async def _run_job(
+        self, index: int, thread: AbandonableThread, crew: Crew, task: asyncio.Task[Any]
+    ) -> tuple[ItemResult, AbandonableThread]:
         job = self.jobs[index]
         start = perf_counter()
         attempt = 0
         while True:
             attempt += 1
-            made = Attempt(job, self._target, crew, self._look)
-            if await self._attempt(made, thread, crew):
+            made = Attempt(job, self._target, crew, task, self._look)
+            if await self._attempt(made, thread, crew, task):
                 thread.close()
                 thread = AbandonableThread()
+            if task.cancelling():
+                await own_cancellation(crew, task)
             error = made.error
             again = error is not None and (
                 error.kind == "exception" or (error.kind == "timeout" and self._settings.retry_timeouts)
@@ -219,6 +227,8 @@ class Runner:
                 if self._settings.raise_errors:
                     self._raise_first(made, crew)
                 return made.result(perf_counter() - start, attempt), thread
+            from random import random
+
             await asyncio.sleep(min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * (0.5 + random() / 2))
             self.started[index] = perf_counter()
 
@@ -232,14 +242,12 @@ class Runner:
             if crew.ended is not None and not crew.ended.done():
                 crew.ended.set_result(None)
 
-    async def _attempt(self, made: Attempt, thread: AbandonableThread, crew: Crew) -> bool:
+    async def _attempt(self, made: Attempt, thread: AbandonableThread, crew: Crew, task: asyncio.Task[Any]) -> bool:
         """Run a job once; says whether it ran out of time, so that its thread may not come back."""
         limit = self._settings.timeout
         if limit is None:
             await made.run(thread)
             return False
-        task: asyncio.Task[None] | None = asyncio.current_task()
-        assert task is not None
         crew.deadlines[task] = perf_counter() + limit
         steps = Steps(made.run(thread))
         try:
@@ -258,7 +266,7 @@ class Runner:
             made.ran_out(f"took longer than {limit:g} s")
             return True
         if steps.longest > limit and made.error is None:
-            held = f"{steps.longest:.1f} s"
+            held = f"{steps.longest:.2g} s"
             made.ran_out(
                 f"took longer than {limit:g} s and blocked the event loop for {held}, so that nothing could end it: "
                 "make the target a plain function, or use run_evals_sync"

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import msgspec
 from msgspec import Struct
 
 from quickchecks import _render, _wire
-from quickchecks._run import Message, Run, Text, ToolCall, Usage
+from quickchecks._run import Gap, GapKind, Message, Run, Text, ToolCall, Usage
 from quickchecks.adapters import as_run
 from quickchecks.errors import TargetError
 
@@ -138,9 +138,10 @@ class Target(Struct, frozen=True):
             conversation: What was said before.
             blocking: Runs what may block.
         """
-        keywords = dict(self.options)
+        keywords = {**self.options}
+        asked = own_copy(asked)
         if self.takes_history:
-            keywords["history"] = list(conversation.session.history)
+            keywords["history"] = conversation.history()
         if self.takes_session:
             keywords["session"] = conversation.session
         function = self.function
@@ -172,6 +173,57 @@ def _joined(parts: list[object]) -> object:
     return "".join(map(str, parts)) if parts and all(isinstance(part, str) for part in parts) else parts
 
 
+def own_copy(value: object) -> object:
+    """A value that the target may change: the item keeps its own, for other repetitions and for whoever looks at it later.
+
+    Lists, dicts, sets and what is made of fields are copied, at every depth; everything else stays what it is.
+
+    Example:
+        >>> asked = {"numbers": [1, 2]}
+        >>> own_copy(asked) == asked, own_copy(asked) is asked
+        (True, False)
+    """
+    if type(value) in _NEVER_CHANGE:
+        return value
+    try:
+        return _copied(value, {})
+    except RecursionError:
+        return value
+
+
+_NEVER_CHANGE = frozenset((str, int, float, bool, bytes, type(None)))
+_MADE_OF_FIELDS = ("__dataclass_fields__", "__struct_fields__", "__attrs_attrs__", "model_dump")
+
+
+def _copied(value: object, made: dict[int, object]) -> object:
+    """`made` holds what is copied already, by id, so that a value that holds itself is copied into one that does."""
+    kind = type(value)
+    if kind in _NEVER_CHANGE:
+        return value
+    if id(value) in made:
+        return made[id(value)]
+    if kind is dict:
+        mapping: dict[object, object] = {}
+        made[id(value)] = mapping
+        mapping.update((key, _copied(item, made)) for key, item in cast(dict[object, object], value).items())
+        return mapping
+    if kind is list:
+        items: list[object] = []
+        made[id(value)] = items
+        items.extend(_copied(item, made) for item in cast(list[object], value))
+        return items
+    if kind is tuple:
+        return tuple([_copied(item, made) for item in cast(tuple[object, ...], value)])
+    if isinstance(value, (dict, list, set, bytearray)) or any(hasattr(kind, mark) for mark in _MADE_OF_FIELDS):
+        from copy import deepcopy
+
+        try:
+            return deepcopy(value)
+        except Exception:  # it holds a connection, a lock or the like
+            return value
+    return value
+
+
 class Conversation:
     """The turns of one item so far, as runs for the scorers.
 
@@ -195,12 +247,17 @@ class Conversation:
             self._session = Session(os.urandom(16).hex(), 0, [], {})
         return self._session
 
-    def add(self, asked: object, answer: object) -> Run:
+    def history(self) -> list[dict[str, object]]:
+        """The earlier messages in OpenAI's form, in a list of its own: the target may do with it what it likes."""
+        return cast(list[dict[str, object]], own_copy(self._said))
+
+    def add(self, asked: object, answer: object, *, recorded: bool = False) -> Run:
         """Take the answer to one input.
 
         Args:
             asked: The input.
             answer: What the target returned.
+            recorded: Whether the item brought it instead.
 
         Returns:
             The run of this turn alone; the earlier turns are its history.
@@ -213,6 +270,11 @@ class Conversation:
         earlier = len(self.messages)
         if earlier and run.history_length == 0 and len(new) >= earlier and _same(new[:earlier], self.messages):
             new = new[earlier:]  # the target returned the whole conversation
+        nothing = isinstance(answer, (list, tuple)) and not answer
+        unsaid = _unsaid(() if nothing else new, run)
+        if unsaid:
+            note = f"{'the record holds' if recorded else 'the target returned'} {unsaid}"
+            run = msgspec.structs.replace(run, gaps=(*run.gaps, *_missing(run, note)))
         if not (new and new[0].role in ("user", "system")):
             new = (*_question(asked), *new)
         turn = msgspec.structs.replace(
@@ -226,7 +288,7 @@ class Conversation:
         if self._keeps_track:
             self._said.extend(entry for message in new for entry in as_chat(message))
             self.session.turn = len(self.turns)
-            self.session.history = list(self._said)  # a list of its own, because the target may do with it what it likes
+            self.session.history = self.history()
         return turn
 
     def take(self, run: Run) -> None:
@@ -250,6 +312,26 @@ class Conversation:
             duration=None,
             error=next((turn.error for turn in self.turns if turn.error is not None), None),
         )
+
+
+def _unsaid(new: tuple[Message, ...], run: Run) -> str:
+    """What came where an answer should be; empty where there is one. A text without a letter is one."""
+    if not new or new[-1].role != "assistant":
+        heard = run.children or any(message.role == "assistant" for message in new)
+        return "" if heard else "no message of the agent"
+    parts = new[-1].parts
+    if len(parts) != 1 or type(parts[0]) is not Text or parts[0].value is msgspec.UNSET:
+        return ""
+    value = parts[0].value
+    if value == {} or value == []:
+        return f"an empty {'object' if value == {} else 'list'}, which says nothing"
+    return "NaN, which says nothing" if isinstance(value, float) and value != value else ""
+
+
+def _missing(run: Run, note: str) -> list[Gap]:
+    known = {gap.kind for gap in run.gaps}
+    kinds: tuple[GapKind, ...] = ("calls", "text")
+    return [Gap(kind, note) for kind in kinds if kind not in known]
 
 
 def _same(left: tuple[Message, ...], right: list[Message]) -> bool:

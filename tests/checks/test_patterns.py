@@ -6,6 +6,7 @@ import re
 import warnings
 
 import pytest
+import regex
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -208,3 +209,28 @@ def test_a_path_is_no_pattern_of_javascript(pattern: str) -> None:
 def test_flags_that_contradict_are_left_to_re() -> None:
     assert checks.matches("(?i)A").score("a").passed
     assert checks.matches(re.compile("(?-i:A)", re.I)).score("a").failed
+
+
+PLAIN_PIECES = st.tuples(
+    st.sampled_from(
+        (*"abAB01 _-#:;,/@!\"'=<>~%&", r"\d", r"\.", r"\-", r"\]", r"\[", r"\{", r"\\", "[ab]", "[a-c]", "[A-Z0-9_]")
+    ),
+    st.sampled_from(("", "", "{2}", "{0}", "{12}")),
+).map("".join)
+
+
+@given(st.lists(PLAIN_PIECES, min_size=1, max_size=5).map("".join), TEXTS)
+def test_a_plain_pattern_is_left_to_re_which_reads_it_as_the_engine_does(pattern: str, text: str) -> None:
+    assert isinstance(_patterns._compile(pattern), re.Pattern)
+    other = regex.compile(_patterns._as_regex(pattern), flags=regex.VERSION0)
+    for exact in (False, True):
+        found, wanted = find(pattern, text, exact=exact), (other.fullmatch if exact else other.search)(text)
+        assert (found and (found.start(), found.end())) == (wanted and wanted.span())
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a*", "a+", "a?", "a{1,}", "a{,9}", "a{1,9}", "a{100}", "(a)", "a|b", "[^a]", ".", "^", r"\w", "ß"]
+)
+def test_what_may_take_long_is_run_by_the_engine_that_can_be_stopped(pattern: str) -> None:
+    for whole in (pattern, f"x{pattern}", f"{pattern}x", f"[a-z]{{2}}{pattern}"):
+        assert not isinstance(_patterns._compile(whole), re.Pattern)

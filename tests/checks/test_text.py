@@ -520,3 +520,10 @@ def test_ids_are_those_of_the_reference() -> None:
         "check-similarity",
     ]
     assert includes("a").description == "Passes when the answer contains a text."
+
+
+def test_what_a_record_without_a_message_of_the_agent_does_not_hold_may_have_been_said() -> None:
+    for value in ([{"role": "user", "content": "q"}], {"messages": [{"role": "user", "content": "q"}]}):
+        score = checks.excludes("z").score(value)
+        assert (score.outcome, score.reason) == ("no_evidence", "the record holds no message of the agent")
+    assert checks.excludes("z").score([{"role": "user", "content": "q"}, {"role": "assistant", "content": ""}]).passed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from difflib import SequenceMatcher
 
 from quickchecks._text import code_point, folded, plain
 
@@ -34,6 +33,8 @@ def nearest_passage(text: str, wanted: str) -> tuple[int, int, float] | None:
         >>> nearest_passage("It is sunny in Brookline today.", "Brooklyn")[:2]
         (15, 24)
     """
+    from difflib import SequenceMatcher
+
     text, wanted = text[:SEARCHED], wanted[:WANTED]
     best = _best_window(folded(text) if len(folded(text)) == len(text) else text, folded(wanted))
     if best is None:

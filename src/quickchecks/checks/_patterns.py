@@ -1,9 +1,10 @@
 r"""Regular expressions in the notation of Python's `re`, with a time limit.
 
 `re` decides whether a pattern is valid. It is run by the `regex` package, which can be stopped: a nested repetition on
-hostile text would hold `re` for ever, and nothing ends it. Two notations that `regex` would read in its own way are
-escaped (`_as_regex`). A test compares the two on random patterns. These differences stay, because there `regex` follows
-Unicode (UTS 18):
+hostile text would hold `re` for ever, and nothing ends it. A plain pattern, in which nothing is repeated but so many
+times (`_PLAIN`), cannot do that, and is left to `re`, which costs nothing to import. Two notations that `regex` would read
+in its own way are escaped (`_as_regex`). A test compares the two on random patterns. These differences stay, because there
+`regex` follows Unicode (UTS 18):
 
 - `\w` takes combining marks, so that `\w+` takes the whole of a word written with them, but not superscripts,
   fractions and circled numbers such as ² ½ ①;
@@ -100,6 +101,8 @@ def find(pattern: str, text: str, *, exact: bool) -> Span | None:
     """
     compiled = _compiled.get(pattern) or _compile(pattern)
     try:
+        if isinstance(compiled, re.Pattern):
+            return compiled.fullmatch(text) if exact else compiled.search(text)
         match = compiled.fullmatch if exact else compiled.search
         return match(text, timeout=TIME_LIMIT)
     except TimeoutError:
@@ -109,17 +112,23 @@ def find(pattern: str, text: str, *, exact: bool) -> Span | None:
         ) from None
 
 
-_compiled: dict[str, regex.Pattern[str]] = {}
+_compiled: dict[str, re.Pattern[str] | regex.Pattern[str]] = {}
+
+#: Characters, digits and simple sets, each at most 99 times: the work is at most so many steps a character of the text.
+_SET = r"\[(?:[A-Za-z0-9]-[A-Za-z0-9]|[A-Za-z0-9_ ])+\]"
+_PLAIN = rf"""(?:(?:[A-Za-z0-9 _#:;,/@!"'=<>~%&-]|\\[d.\-\[\](){{}}*+?^$|\\/#]|{_SET})(?:\{{\d{{1,2}}\}})?)+"""
 
 
-def _compile(pattern: str) -> regex.Pattern[str]:
-    import regex  # here, because it costs as much to import as all of quickchecks
-
+def _compile(pattern: str) -> re.Pattern[str] | regex.Pattern[str]:
     if len(_compiled) >= 1000:  # as in `re`: a program that makes patterns by the million must not keep them
         _compiled.clear()
-    compiled = regex.compile(_as_regex(pattern), flags=regex.VERSION0)
-    _compiled[pattern] = compiled
-    return compiled
+    if re.fullmatch(_PLAIN, pattern):
+        compiled = _compiled[pattern] = re.compile(pattern)
+        return compiled
+    import regex  # here, because it costs as much to import as all of quickchecks
+
+    stoppable = _compiled[pattern] = regex.compile(_as_regex(pattern), flags=regex.VERSION0)
+    return stoppable
 
 
 # Compiled when a check is first run, like everything that only `matches` needs.

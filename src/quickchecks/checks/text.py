@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Literal
+from typing import ClassVar, Literal
 
 from quickchecks import _render
 from quickchecks._cached import cached
@@ -247,6 +247,14 @@ def _unrecorded(run: Run) -> Abstention | None:
     return no_evidence(f"the answer is not recorded: {notes[0]}") if notes else None
 
 
+def _unheard(run: Run) -> Abstention | None:
+    """Where the record holds no message of the agent, that something was not said is no more than a guess."""
+    said = run.messages[run.history_length :]
+    if run.children or (said and said[-1].role == "assistant") or any(message.role == "assistant" for message in said):
+        return None
+    return no_evidence("the record holds no message of the agent")
+
+
 class _TextJudgement(Judgement, frozen=True, dict=True):
     """What the checks of a literal text have in common."""
 
@@ -340,10 +348,12 @@ class _Includes(_TextJudgement, frozen=True, dict=True):
 
 
 class _Excludes(_TextJudgement, frozen=True, dict=True):
+    revision: ClassVar[int] = 2
+
     def __call__(self, run: Run) -> object:
         if self.needle in self.compared(_said(run, self.where)):
             return False
-        return (_unrecorded(run) or True) if run.gaps else True
+        return (_unrecorded(run) or _unheard(run) or True) if run.gaps else True
 
     def explain(self, run: Run, score: Score) -> Explanation:
         said = _said(run, self.where)
