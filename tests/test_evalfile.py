@@ -10,6 +10,7 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from quickchecks import Gate, Threshold, checks, from_item
+from quickchecks._entries import Observed
 from quickchecks._evalfile import EvalFile, load_eval_file
 from quickchecks._evalfile.schema import eval_schema
 from quickchecks.errors import CheckSyntaxError, ItemError, QuickchecksError, RecordingError, SettingsError, TargetError
@@ -125,7 +126,12 @@ def test_checks_are_gates_unless_their_mode_says_otherwise(folder: Path) -> None
     """
     found = read(folder, text)
     assert repr(found.gates) == "[includes('a')]"
-    measured = [Threshold(checks.includes("b"), min=0.5), checks.includes("c"), checks.includes("d"), checks.similarity("e")]
+    measured = [
+        Threshold(checks.includes("b"), min=0.5),
+        Observed(checks.includes("c"), "watch"),
+        Observed(checks.includes("d"), "shadow"),
+        Observed(checks.similarity("e"), "watch"),
+    ]
     assert repr(found.scorers) == repr(measured)
 
 
@@ -193,14 +199,68 @@ def test_variables_stand_only_where_they_are_the_whole_value(folder: Path) -> No
         ("data: no.jsonl", ':1:7: there is no file "no.jsonl"'),
         ("data: {fiel: a}", "data from a file has no key \"fiel\"\n  did you mean 'file'?"),
         ("data: {file: eval.yaml, map: {inptu: a}}", "an item has no key \"inptu\"\n  did you mean 'input' or 'inputs'?"),
+        (
+            "data: [a]\ngates: [{includes: $expectd}]",
+            ":2:20: $expectd names no field of an item and no variable\n  did you mean $expected?",
+        ),
+        ("data: [a]\ngates: [{called_tool: {name: $Input}}]", "did you mean $input? For the text itself write $$Input"),
+        ("data: [a]\nchecks: [{check: {includes: $expectd}, mode: watch}]", "did you mean $expected?"),
+        ("data: [a]\ngates: [{any_of: [{includes: [$expectd]}, no_tool_errors]}]", "did you mean $expected?"),
+        ("data: [{input: a, city: Oslo}]\ngates: [{includes: $ctiy}]", "did you mean $metadata.city?"),
+        ("data: [{input: a, metadata: {city: Oslo}}]\ngates: [{includes: $city}]", "did you mean $metadata.city?"),
+        ("vars: {who: me}\ndata: [a]\ngates: [{includes: $w}]", "did you mean ${who}? For the text itself write $$w"),
+        (
+            "vars: {who: me}\ndata: [{input: a, expected: [$who]}]",
+            ":2:30: $who is a text here, and no variable\n  did you mean ${who}?",
+        ),
+        ("data: [{turns: [{input: a, gates: [{includes: $expectd}]}]}]", "did you mean $expected?"),
+        ("data: [a]\ngates: ['excludes(\"$expected\")']", ':2:19: "$expected" in an expression is a text'),
+        ("data: [a]\ngates: [~called_tool('$metadata.tol')]", "there $$metadata.tol is the text itself"),
+        ("vars: {who: me}\ndata: [a]\ngates: [excludes('$who')]", "write the check as a mapping, {name: value}, with ${who}"),
+        ("data: null\ngates: [no_tool_errors]", ":1:7: data is a list of items, or the name of a file; this is nothing"),
+        (
+            "data: folder\ngates: [no_tool_errors]",
+            '"folder" is a folder, and data is one file\n  name one of its files: folder/a.jsonl',
+        ),
+        ("data: fodler\ngates: [no_tool_errors]", 'there is no file "fodler"\n  the name of a file is relative'),
+        ("data: &d [a]\ngates: [no_tool_errors]", "(&d) cannot stand in an eval file\n  leave it out, and write at each *d what"),
+        ("data: [a]\ngates: [{includes: &co}]", 'a text that begins with & stands in quotes: "&co"'),
         ("data: [*a]", "an alias (*a) cannot stand in an eval file"),
         ("data: [a]\ndata: [b]", "stands here a second time"),
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(text: str, problem: str, folder: Path) -> None:
+    (folder / "folder").mkdir()
+    (folder / "folder" / "a.jsonl").write_text("{}")
     with pytest.raises(QuickchecksError) as caught:
         read(folder, text)
     assert problem in str(caught.value)
+
+
+def test_null_is_nothing(folder: Path) -> None:
+    found = read(folder, "target: null\nvars: ~\noptions: null\nscorers: null\nchecks: ~\ndata: [a]\ngates: [no_tool_errors]")
+    assert (found.load_target(), found.options, found.scorers, len(found.gates)) == (None, {}, [], 1)
+    assert read(folder, "data: [a]\ngates: null\nscorers: [used_no_tools]").gates == []
+
+
+def test_a_text_with_a_dollar_that_is_near_nothing_stays_a_text(folder: Path) -> None:
+    text = """
+        vars: {who: me}
+        data: [{input: $HOME}, {input: $$who}, {input: $$5, city: Oslo}, {turns: [{input: $x, gates: [{includes: $$who}]}]}]
+        gates: [{includes: $5.00}, {excludes: $HOME}, {matches: $}, {includes: $$expectd}, {includes: $$ctiy}, {includes: a $who}]
+    """
+    found = read(folder, text)
+    assert [item.asked for item in found.items] == [("$HOME",), ("$who",), ("$$5",), ("$x",)]
+    assert repr(found.items[3].turns[0].gates) == "(includes('$who'),)"
+    texts = ["includes('$5.00')", "excludes('$HOME')", "matches('$')", "includes('$expectd')", "includes('$ctiy')"]
+    assert [repr(gate) for gate in found.gates] == [*texts, "includes('a $who')"]
+
+
+def test_what_the_records_of_a_file_have_is_known_by_name_to_checks_in_a_file(folder: Path) -> None:
+    (folder / "data.jsonl").write_text('{"input": "a", "city": "Oslo"}\n')
+    (folder / "checks.yaml").write_text("checks: [{includes: $ctiy}]")
+    with pytest.raises(CheckSyntaxError, match=r"checks.yaml:1:21: \$ctiy names no field.*\n.*did you mean \$metadata.city"):
+        read(folder, "data: data.jsonl\nchecks: checks.yaml")
 
 
 def test_a_variable_that_the_file_does_not_have_cannot_be_set(folder: Path) -> None:

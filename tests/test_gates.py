@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from quickchecks import Gate, Score, Threshold, create_scorer
 from quickchecks._gates import AssertionResult, Counts, gates_of, judge, scorers_of, verdict_of
 from quickchecks._score import Outcome
+from quickchecks.errors import CheckArgumentError
 
 graded = create_scorer(id="graded", description="A number.").generate_score(lambda output: len(output) / 10)
 
@@ -74,7 +75,7 @@ class TestGates:
         assert "the scorer broke on 1" in result.explanation
 
     def test_items_that_broke_are_told_beside_the_rate(self) -> None:
-        assert judged(graded, 1, None).explanation.endswith("; 1 broke and were not judged")
+        assert judged(graded, 1, None).explanation.endswith("; 1 more broke before it could be judged")
 
     def test_every_repetition_has_to_pass(self) -> None:
         result = judged(graded, [1, 1], [1, 0])
@@ -87,6 +88,22 @@ class TestGates:
         result = judged(Gate(graded, pass_rate=0.8), 1, 1, 1, 0)
         assert result.verdict == "failed"
         assert result.explanation.endswith(", 80 % are wanted")
+
+    def test_where_no_item_passes_the_gate_fails_however_little_it_asks(self) -> None:
+        assert judged(Gate(graded, pass_rate=0.001), 0).verdict == "failed"
+        assert judged(Gate(graded, pass_rate=0.001), *[0] * 999, 1).verdict == "passed"
+
+    @pytest.mark.parametrize(
+        ("rates", "said"),
+        [
+            ({"pass_rate": 1e-10}, "pass_rate from 0.001 up to 1, not 1e-10$"),
+            ({"pass_rate": 95}, "not 95; for 95 % write 0.95$"),
+            ({"pass_rate": 0.9, "confidence": 0.05}, "confidence from 0.5 to below 1, not 0.05$"),
+        ],
+    )
+    def test_a_gate_that_could_hardly_fail_is_refused(self, rates: dict[str, float], said: str) -> None:
+        with pytest.raises(CheckArgumentError, match=said):
+            Gate(graded, **rates)
 
     def test_a_confidence_that_cannot_be_had_says_how_many_more_would_decide(self) -> None:
         result = judged(Gate(graded, pass_rate=0.9, confidence=0.95), *[1] * 20)

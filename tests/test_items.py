@@ -114,6 +114,17 @@ class TestFiles:
             ("a.csv", "input\n", "no items"),
             ("a.csv", "input,expected\na\n", ":2: the row has fewer cells than the header"),
             ("a.csv", "input\na,b\n", ":2: the row has more cells than the header"),
+            ("a.csv", "input,expected,input\na,b,c\n", "a.csv:1: the column 'input' stands twice in the header"),
+            ("a.csv", "input,,\na,,\n", "a.csv:1: two columns have no name in the header"),
+            ("a.csv", "input;expected\na;b\n", "a.csv:1: the cells are separated by ';', and .* commas\n  save it with commas"),
+            ("a.csv", "input\texpected\na\tb\n", "separated by a tab"),
+            ("a.csv", 'input\n"a', "a.csv:2: this is not CSV: "),
+            ("a.jsonl", '{"input": "a"}\n{"input": "b", "input": "c"}', "a.jsonl:2: the key 'input' stands twice in one object$"),
+            ("a.jsonl", '{"input": {"n": 1, "\\u006e": 2}}\n', "a.jsonl:1: the key 'n' stands twice"),
+            ("a.json", '[{"input": "a:{"},\n {"input":\n 1,\n "expected": "x", "expected": 2}]', "a.json:4: the key 'expected'"),
+            ("a.jsonl", '{"turns": [{"input": "a", "gates": ["no_tool_errors"]}]}', ":1: turn 0 has gates, and a data file"),
+            ("a.jsonl", '{"turns": [{"inptu": "a"}]}', ":1: item 0, turn 0 is a mapping with an input, .*: did you mean 'input'"),
+            ("a.jsonl", '{"turns": [{"input": "a", "gate": []}]}', "a turn has input, gates and scorers: did you mean 'gates'"),
             ("a.jsonl", '{"id": 7, "input": "a"}\n{"id": "7", "input": "b"}\n', "a.jsonl:1 and .*a.jsonl:2"),
         ],
     )
@@ -122,6 +133,32 @@ class TestFiles:
         file.write_text(text)
         with pytest.raises((ItemError, RecordingError), match=said):
             load_items(file)
+
+    @pytest.mark.parametrize(
+        ("content", "said"),
+        [
+            ("input\nä\n".encode("utf-16"), "a.csv: the text is in UTF-16\n  save it as UTF-8"),
+            ("input\nä\n".encode("latin-1"), "a.csv: a data file is UTF-8, this one is not\n  save it as UTF-8"),
+        ],
+    )
+    def test_a_table_in_another_encoding_is_refused_with_what_to_do(self, tmp_path: Path, content: bytes, said: str) -> None:
+        (tmp_path / "a.csv").write_bytes(content)
+        with pytest.raises(RecordingError, match=said):
+            load_items(tmp_path / "a.csv")
+
+    @pytest.mark.parametrize(
+        ("name", "text"), [("a.csv", "q,answer\na,\nb,B\n"), ("a.jsonl", '{"q": "a"}\n{"q": "b", "answer": "B"}')]
+    )
+    def test_a_field_that_is_mapped_must_be_in_some_record(self, tmp_path: Path, name: str, text: str) -> None:
+        (tmp_path / name).write_text(text)
+        items = load_items(tmp_path / name, fields={"input": "q", "expected": "answer"})
+        assert [(item.input, item.expected) for item in items] == [("a", None), ("b", "B")]
+        with pytest.raises(ItemError, match=f"{name}: no record has the field 'anwser', .* expected: did you mean 'answer'"):
+            load_items(tmp_path / name, fields={"input": "q", "expected": "anwser"})
+
+    def test_numbers_and_texts_that_are_no_keys_may_stand_twice(self, tmp_path: Path) -> None:
+        (tmp_path / "a.jsonl").write_text('{"input": ["a", "a", {"a": "a"}, 1, 1, {}, {}], "expected": "\\ud800"}')
+        assert load_items(tmp_path / "a.jsonl")[0].expected == "\ud800"
 
     def test_a_file_that_does_not_exist_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(RecordingError, match="missing.jsonl"):

@@ -136,3 +136,9 @@ def test_nothing_of_a_hostile_text_reaches_a_terminal(text: str, limit: int, dat
         assert len(shown.splitlines()) <= 1
         assert not any(character < " " or "\ud800" <= character <= "\udfff" for character in shown)
         shown.encode()
+
+
+def test_what_is_no_number_is_not_shown_as_nothing() -> None:
+    shown = [_render.value(one) for one in (float("nan"), float("-inf"), [1.5, float("inf")], {"n": float("nan")}, None)]
+    assert shown == ["nan", "-inf", '[1.5,"inf"]', '{"n":"nan"}', "null"]
+    assert _render.arguments({"limit": float("nan")}) == 'limit="nan"'

@@ -16,7 +16,16 @@ from quickchecks._scorer.prompts import Prompt
 from quickchecks._scorer.thresholds import Bounds
 from quickchecks.errors import CheckArgumentError, CheckArgumentTypeError, ScorerDefinitionError
 
-__all__ = ("Assertion", "Gate", "Threshold", "entries_of_turns", "gates_of", "scorers_of")
+__all__ = ("Assertion", "Gate", "Observed", "ObservedMode", "Threshold", "entries_of_turns", "gates_of", "scorers_of")
+
+#: What a scorer does that decides nothing, whatever becomes of it: "watch" is shown, "shadow" is only recorded.
+ObservedMode = Literal["watch", "shadow"]
+
+
+#: Less would hardly ever fail, and is mostly meant as something else.
+_LEAST_RATE = 0.001
+#: Below it, what items there are would prove more than they show.
+_LEAST_CONFIDENCE = 0.5
 
 
 class Gate(Struct, frozen=True):
@@ -24,9 +33,9 @@ class Gate(Struct, frozen=True):
 
     Args:
         scorer: The scorer.
-        pass_rate: The share of items that must pass, above 0 and at most 1.
-        confidence: How sure the pass rate must be, such as 0.95: an exact one-sided bound decides, and too few items
-            leave the gate undecided.
+        pass_rate: The share of items that must pass, from 0.001 to 1. Where no item passes, the gate fails.
+        confidence: How sure the pass rate must be, such as 0.95, and at least 0.5: an exact one-sided bound decides, and
+            too few items leave the gate undecided.
 
     Raises:
         CheckArgumentError: A number is out of its range, or a confidence is asked for a pass rate of 1, which no number
@@ -48,10 +57,10 @@ class Gate(Struct, frozen=True):
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise CheckArgumentTypeError(f"Gate() takes {name} as a number, not {_render.value(value)}")
-            if not 0 < value <= 1 or (name == "confidence" and value == 1):
-                raise CheckArgumentError(
-                    f"Gate() takes {name} above 0 and {'below' if name == 'confidence' else 'up to'} 1, not {value:g}"
-                )
+            least, below = (_LEAST_RATE, "up to 1") if name == "pass_rate" else (_LEAST_CONFIDENCE, "to below 1")
+            if not least <= value <= 1 or (name == "confidence" and value == 1):
+                percent = f"; for {value:g} % write {value / 100:g}" if 1 < value <= 100 else ""
+                raise CheckArgumentError(f"Gate() takes {name} from {least:g} {below}, not {value:g}{percent}")
         if self.confidence is not None and self.pass_rate == 1:
             raise CheckArgumentError(
                 "Gate() with a confidence needs a pass_rate below 1: no number of items proves that all pass"
@@ -89,6 +98,18 @@ class Threshold(Struct, frozen=True):
         return Bounds(self.min, self.max).within(as_scorer(self.scorer).score_range)
 
 
+class Observed(Struct, frozen=True):
+    """A scorer that decides nothing: neither what it says nor that it breaks counts for the verdict.
+
+    Args:
+        scorer: The scorer.
+        mode: Whether it is shown or only recorded.
+    """
+
+    scorer: Scorer
+    mode: ObservedMode
+
+
 class Assertion(Struct, frozen=True, dict=True):
     """One entry of gates or scorers, in one form.
 
@@ -99,6 +120,7 @@ class Assertion(Struct, frozen=True, dict=True):
         pass_rate: The share that must pass, for a gate.
         confidence: How sure that must be.
         turn: The turn that it judges; None for the whole item.
+        mode: "watch" or "shadow" for a scorer that decides nothing, not even by breaking.
     """
 
     scorer: Scorer
@@ -107,6 +129,7 @@ class Assertion(Struct, frozen=True, dict=True):
     pass_rate: float = 1.0
     confidence: float | None = None
     turn: int | None = None
+    mode: ObservedMode | None = None
 
     @property
     def identity(self) -> str:
@@ -121,7 +144,7 @@ class Assertion(Struct, frozen=True, dict=True):
     @cached
     def key(self) -> tuple[object, ...]:
         """What makes two entries the same, over the items of a dataset."""
-        return (self.turn, self.role, self.identity, self.bounds, self.pass_rate, self.confidence)
+        return (self.turn, self.role, self.identity, self.bounds, self.pass_rate, self.confidence, self.mode)
 
     @cached
     def may_block(self) -> bool:
@@ -185,6 +208,8 @@ def scorers_of(entries: Iterable[object], *, turn: int | None = None) -> tuple[A
             raise ScorerDefinitionError("a Gate stands among the scorers: put it in gates=[...]")
         if isinstance(entry, Threshold):
             found.append(Assertion(_ready(entry.scorer), "scorer", entry.bounds(), turn=turn))
+        elif isinstance(entry, Observed):
+            found.append(Assertion(_ready(entry.scorer), "scorer", turn=turn, mode=entry.mode))
         elif isinstance(entry, Mapping):
             found.append(_of_mapping(entry, turn))
         else:

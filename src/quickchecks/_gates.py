@@ -147,13 +147,14 @@ def _gate(assertion: Assertion, counts: Counts, values: Mapping[str, list[float]
     below = [item for item, found in values.items() if any(value < 1 for value in found)]
     runs = sum(map(len, values.values()))
     clean = sum(value >= 1 for found in values.values() for value in found)
-    said = _rate(clean, runs, "items" if runs == len(values) else "runs", values)
+    noun = "items" if runs == len(values) else "runs"
+    said = _rate(clean, runs, f"judged {noun}" if counts.unscored else noun, values)
     if counts.unscored:
-        said += f"; {counts.unscored} broke and were not judged"
+        said += f"; {counts.unscored} more broke before {'it' if counts.unscored == 1 else 'they'} could be judged"
     if counts.errors:
         return "failed", f"{said}; the scorer broke on {counts.errors}" if runs else f"the scorer broke on {counts.errors}", below
     wanted = assertion.pass_rate
-    if runs and clean < runs * wanted - SLACK:
+    if runs and (not clean or clean < runs * wanted - SLACK):  # what no item passes fails, however little is asked
         needs = "" if wanted == 1 else f", {_percent(wanted)} are wanted"
         return "failed", f"{said}{needs}", below
     if counts.no_evidence:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike, fspath
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from quickchecks import _render, _wire
+from quickchecks._datafiles import Renaming, data_records
 from quickchecks._run import Run, Source
-from quickchecks.errors import ItemError, RecordingError, nearest_names
+from quickchecks.errors import ItemError, nearest_names
 
 __all__ = ("Item", "Turn", "content_hash", "items_of", "load_items")
 
@@ -122,61 +123,41 @@ def load_items(path: str | PathLike[str], *, fields: Mapping[str, str] | None = 
         The items, each with an id and the place it was read from.
 
     Raises:
-        ItemError: An item cannot be understood, there are none, or two have the same id.
-        RecordingError: The file does not exist, or a line cannot be read.
+        ItemError: An item cannot be understood, there are none, two have the same id, or a field is mapped that no record has.
+        RecordingError: The file does not exist, or a line cannot be read; also where an object has a key twice.
     """
     file = fspath(path)
+    renaming = None if fields is None else Renaming(fields)
+    is_table = file.lower().endswith(".csv")
     items: list[Item] = []
-    for source, value in _csv_rows(file) if file.lower().endswith(".csv") else _json_values(file):
+    for source, value in data_records(file):
         try:
-            value = value if fields is None else _renamed(value, fields)
-            items.append(replace(_item_of(_run_or_item(value), len(items)), source=source))
+            value = value if renaming is None else renaming.of(value)
+            if is_table and isinstance(value, dict):
+                value = {key: cell for key, cell in value.items() if cell != ""}
+            item = _item_of(_run_or_item(value), len(items))
+            _refuse_checks(item)
         except ItemError as error:
             raise ItemError(f"{source}: {error}") from None
+        items.append(replace(item, source=source))
     if not items:
         raise ItemError(f"{file}: there are no items in it")
+    if renaming is not None:
+        try:
+            renaming.finish()
+        except ItemError as error:
+            raise ItemError(f"{file}: {error}") from None
     return _with_ids(items)
 
 
-def _renamed(value: object, fields: Mapping[str, str]) -> object:
-    """A record with the fields of an item under their own names; what a field's name held before is left out."""
-    if not isinstance(value, Mapping):
-        raise ItemError(f"a record is a mapping where fields are mapped, not {_render.value(value)}")
-    missing = [name for name in fields.values() if name not in value]
-    if missing and fields.get("input") == missing[0]:
-        keys = [str(key) for key in value]
-        raise ItemError(f"there is no field {missing[0]!r} for the input; there are {', '.join(keys[:10])}")
-    taken = {*fields, *fields.values()}
-    kept = {key: item for key, item in value.items() if key not in taken}
-    return {**kept, **{field: value[name] for field, name in fields.items() if name in value}}
-
-
-def _json_values(file: str) -> Iterator[tuple[Source, object]]:
-    from quickchecks.adapters import stored_values
-
-    for source, value in stored_values(file):
-        if isinstance(value, RecordingError):
-            raise value.located(file=source.file, line=source.line)
-        if isinstance(value, list) and source.line is None:
-            yield from ((Source(file, None, index), one) for index, one in enumerate(value))
-        else:
-            yield source, value
-
-
-def _csv_rows(file: str) -> Iterator[tuple[Source, object]]:
-    import csv
-
-    try:
-        with open(file, encoding="utf-8-sig", newline="") as stream:
-            rows = csv.DictReader(stream, strict=True)
-            for row in rows:
-                if None in row or None in row.values():
-                    raise ItemError(
-                        f"{file}:{rows.line_num}: the row has {'more' if None in row else 'fewer'} cells than the header"
-                    )
-                yield Source(file, rows.line_num), {key: cell for key, cell in row.items() if cell != ""}
-    except (OSError, UnicodeError, csv.Error) as error:
-        raise RecordingError(f"the file cannot be read: {error}", file=file) from error
+def _refuse_checks(item: Item) -> None:
+    """Refuse checks in a data file, which holds values only."""
+    for number, turn in enumerate(item.turns):
+        if turn.gates or turn.scorers:
+            raise ItemError(
+                f"turn {number} has {'gates' if turn.gates else 'scorers'}, and a data file holds no checks: "
+                "write the item into the eval file, under data"
+            )
 
 
 def _run_or_item(value: object) -> object:
@@ -296,11 +277,14 @@ def _turns_of(turns: object, index: int) -> tuple[Turn, ...]:
 def _turn_of(turn: object, where: str) -> Turn:
     if isinstance(turn, Turn):
         return turn
+    known = ("input", "gates", "scorers")
+    unknown = [str(key) for key in turn if key not in known] if isinstance(turn, Mapping) else []
+    near = nearest_names(unknown[0], known) if unknown else ""
+    hint = f": {near}" if near.startswith("did") else ""
     if not isinstance(turn, Mapping) or "input" not in turn:
-        raise ItemError(f"{where} is a mapping with an input, not {_render.value(turn)}")
-    unknown = [str(key) for key in turn if key not in ("input", "gates", "scorers")]
+        raise ItemError(f"{where} is a mapping with an input, not {_render.value(turn)}{hint}")
     if unknown:
-        raise ItemError(f"{where} has {unknown[0]!r}; a turn has input, gates and scorers")
+        raise ItemError(f"{where} has {unknown[0]!r}; a turn has input, gates and scorers{hint}")
     return Turn(turn["input"], _entries(turn.get("gates"), where), _entries(turn.get("scorers"), where))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
+from math import isfinite
 
 from quickchecks import _wire
 from quickchecks._run import ToolCall
@@ -110,6 +111,8 @@ def value(shown: object, limit: int = 60) -> str:
     """Show a value as JSON on one line; what lies under a key that names a secret is masked."""
     if isinstance(shown, str):
         return quoted(shown, limit)
+    if isinstance(shown, float) and not isfinite(shown):
+        return repr(shown)  # JSON has no word for it
     text = _one_line(re.sub(_SECRET_VALUE, "***", _wire.shown(_masked(shown, max(limit, _MARGIN)))))
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
@@ -118,7 +121,9 @@ def _masked(shown: object, most: int, depth: int = 20) -> object:
     """A value without its secrets, and without what lies so deep or so far back that nobody will see it."""
     if isinstance(shown, str):
         return shown[:most]
-    if shown is None or isinstance(shown, (bool, int, float)):
+    if isinstance(shown, float):
+        return shown if isfinite(shown) else repr(shown)
+    if shown is None or isinstance(shown, (bool, int)):
         return shown
     if not depth:
         return "…"

@@ -30,12 +30,14 @@ def failed_items(result: EvalResult) -> tuple[str, ...]:
         result: The result.
     """
     below = {item for one in (*result.gate_results, *result.threshold_results) if not one.passed for item in one.below}
-    wrong = {
-        item.id
-        for item in result.items
-        if item.errored or item.id in below or any(score.outcome in ("failed", "error", "no_evidence") for score in item.scores)
-    }
+    wrong = {item.id for item in result.items if item.errored or item.id in below or _went_wrong(item)}
     return tuple(dict.fromkeys(item.id for item in result.items if item.id in wrong))
+
+
+def _went_wrong(item: ItemResult) -> bool:
+    """Whether a check failed on an item or left it open; what is only recorded does not say."""
+    pairs = zip(item.plan, item.scores, strict=False)
+    return any(one.mode != "shadow" and score.outcome in ("failed", "error", "no_evidence") for one, score in pairs)
 
 
 def rescored(

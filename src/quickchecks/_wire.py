@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-__all__ = ("JsonError", "as_text", "dumps", "loads", "shown", "to_builtins")
+__all__ = ("JsonError", "as_text", "dumps", "loads", "loads_once", "shown", "to_builtins")
 
 _decoder = msgspec.json.Decoder()
 _encoder = msgspec.json.Encoder()
@@ -24,7 +24,16 @@ _LONGEST_INT = 14_000
 
 
 class JsonError(ValueError):
-    """Text that is not JSON; the message says where."""
+    """Text that is not JSON, or not what is wanted of it; the message says where.
+
+    Args:
+        message: The message.
+        line: The line in the text, where it is known.
+    """
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
 
 
 def loads(data: bytes | str) -> Any:
@@ -47,6 +56,59 @@ def loads(data: bytes | str) -> Any:
         return _decoder.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         return _loads_slowly(data, error)
+
+
+def loads_once(data: bytes | str) -> Any:
+    """Read JSON in which no object says a thing twice: of two values under one key, readers silently take the last.
+
+    Args:
+        data: See `loads`.
+
+    Raises:
+        JsonError: See `loads`; also when an object has a key twice.
+
+    Example:
+        >>> loads_once('{"n": 1, "n": 2}')
+        Traceback (most recent call last):
+        quickchecks._wire.JsonError: the key 'n' stands twice in one object
+    """
+    import json
+
+    found = loads(data)
+    text = data if isinstance(data, str) else data.decode("utf-8-sig", "surrogatepass")
+    text = text.removeprefix("\ufeff")
+    repeats: list[int] = []
+    try:
+        json.loads(text, object_pairs_hook=lambda pairs: repeats.append(len(pairs) - len(dict(pairs))), parse_int=str)
+    except RecursionError:
+        raise JsonError("the JSON is nested too deeply to be read") from None
+    if any(repeats):
+        key, line = _repeat_in(text)
+        raise JsonError(f"the key {key!r} stands twice in one object", line)
+    return found
+
+
+def _repeat_in(text: str) -> tuple[str, int]:
+    """The first key of a JSON text that its object has already, and on which line it stands."""
+    import json
+    import re
+
+    objects: list[set[str]] = []
+    text_before = None
+    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]', text):
+        sign = token[0]
+        if sign in "{[":
+            objects.append(set())
+        elif sign in "}]":
+            objects.pop()
+        elif sign != ":":
+            text_before = token
+        elif text_before is not None:
+            key = json.loads(text_before[0])
+            if key in objects[-1]:
+                return key, text.count("\n", 0, text_before.start()) + 1
+            objects[-1].add(key)
+    raise AssertionError("there is a key that its object has already")
 
 
 def _loads_slowly(data: bytes | str, first: Exception) -> Any:

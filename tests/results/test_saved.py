@@ -384,9 +384,37 @@ def _changes() -> Iterator[tuple[str, Callable[[dict[str, Any]], object]]]:
     yield "Invalid enum value", lambda value: value["items"][0]["scores"][0].update(outcome="great")
     yield "of another scorer", lambda value: value["items"][0]["scores"].reverse()
     yield "accepts every value", lambda value: value["entries"][3].update(bounds={})
+    yield "the entries that apply to every item come first", lambda value: value["items"][1].update(entries=[], scores=[])
+    yield "each entry once - at `$.items[0].entries`", lambda value: value["items"][0].update(entries=[0, 1, 2, 3, 4, 4])
+    yield "`$.entries[1].pass_rate`", lambda value: value["entries"][1].update(pass_rate=0)
+    yield "expected a number above 0 and up to 1, got -1", lambda value: value["entries"][1].update(pass_rate=-1)
+    yield "`$.entries[1].pass_rate`", lambda value: value["entries"][1].update(pass_rate=float("nan"))
+    yield "expected a number above 0 and below 1, got 5", lambda value: value["entries"][1].update(confidence=5)
+    yield "a gate has neither bounds nor a mode - at `$.entries[0]`", lambda value: value["entries"][0].update(bounds={"min": 0})
+    yield "a gate has neither bounds nor a mode", lambda value: value["entries"][0].update(mode="shadow")
+    yield "a scorer with bounds decides", lambda value: value["entries"][3].update(mode="watch")
+    yield "neither pass_rate nor confidence - at `$.entries[2]`", lambda value: value["entries"][2].update(pass_rate=0.5)
+    yield "expected 0 or more, got -1 - at `$.max_errors`", lambda value: value.update(max_errors=-1)
+    yield "`$.repetitions`", lambda value: value.update(repetitions=0)
+    yield "item 0 is not whole: it has 1 of 2 runs", lambda value: value.update(repetitions=2)
+    yield "expected one of 1, counted from 0, got 1", lambda value: value["items"][0].update(repetition=1)
+    yield 'the id and the repetition of `$.items[0]`, "good" and 0', lambda value: value["items"][1].update(id="good")
+    yield "item 1 is not whole: it has 0 of 1 run", lambda value: value["items"].pop(1)
+    yield "a number of seconds", lambda value: value["items"][0].update(seconds=-1)
+    yield "there is no key \"max_error\": did you mean 'max_errors'?", lambda value: value.update(max_error=1)
+    yield "did you mean 'scores'? - at `$.items[2]`", lambda value: value["items"][2].update(score=[])
+    yield "did you mean 'bounds'? - at `$.entries[3]`", lambda value: value["entries"][3].update(bound={"min": 0.1})
+    yield (
+        "no gates or scorers that judge them",
+        lambda value: (
+            value.update(entries=[], common=0),
+            [item.update(scores=[]) for item in value["items"]],
+        ),
+    )
+    yield "a score that graded cannot be", lambda value: value["items"][0]["scores"][0].update(outcome="graded", value=2)
 
 
-@pytest.mark.parametrize(("said", "change"), list(_changes()), ids=range(14))
+@pytest.mark.parametrize(("said", "change"), list(_changes()), ids=lambda one: one[:30] if isinstance(one, str) else "")
 def test_a_file_that_contradicts_itself_is_refused(said: str, change: Callable[[dict[str, Any]], object], tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     evaluated().save(path)
@@ -410,11 +438,13 @@ def test_what_a_later_release_adds_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_verdict_in_the_file_is_not_believed(tmp_path: Path) -> None:
-    """It is made again from the scores, so that a changed word changes nothing."""
+    """It is made again from the scores, so that a changed word changes nothing; and it is told."""
     path = tmp_path / "result.json"
     evaluated().save(path)
     path.write_text(path.read_text().replace('"verdict": "failed"', '"verdict": "passed"', 1))
-    assert load_result(path).verdict == "failed"
+    found = load_result(path)
+    assert found.verdict == "failed"
+    assert found.warnings[-1].startswith("the file says passed, and its scores say failed: it was changed")
 
 
 def test_the_commit_is_that_of_the_repository_around(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,8 @@ def test_the_verdict_and_the_exit_code(
         (entry_of(includes), "never", 0),
         (entry_of(checks.did_not_call("x") & checks.when(checks.called_tool("x"), includes)), "gates", 0),
         (entry_of(checks.when(checks.called_tool("x"), includes)), "gates", 3),
-        (threshold(checks.when(checks.called_tool("x"), includes), 0.5), "gates", 0),
+        (threshold(checks.when(checks.called_tool("x"), includes), 0.5), "gates", 3),
+        (threshold(checks.when(checks.called_tool("x"), includes), 0.5), "never", 0),
         (entry_of(checks.when(checks.called_tool("x"), includes)), "never", 0),
     ],
 )

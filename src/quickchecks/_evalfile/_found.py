@@ -25,6 +25,7 @@ class EvalFile(Struct, frozen=True):
         load_target: Imports the target; it gives None when there is none.
         files: The files that it was read from, itself first.
         checks_in: Those of them that may hold checks.
+        target_variables: Those of its variables that stand only in what asks the target.
         beside_checks: All that it says, but for the checks: as long as this stays the same, runs can be scored again.
     """
 
@@ -36,4 +37,5 @@ class EvalFile(Struct, frozen=True):
     load_target: Callable[[], Callable[..., object] | None]
     files: tuple[Path, ...] = ()
     checks_in: tuple[Path, ...] = ()
+    target_variables: frozenset[str] = frozenset()
     beside_checks: str = ""

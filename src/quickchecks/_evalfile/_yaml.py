@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -12,8 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quickchecks import _render
+from quickchecks._entries import Observed
 from quickchecks._evalfile import _modules
 from quickchecks._evalfile._found import EvalFile
+from quickchecks._evalfile._variables import Variables, filled, plain, read_variables, used_in
 from quickchecks._evaluation import EvalOptions
 from quickchecks._gates import Gate, Threshold
 from quickchecks._items import Item, items_of, load_items
@@ -41,9 +43,12 @@ OPTIONS: Mapping[str, str] = {
     "target_options": "a mapping",
 }
 _FIELDS = tuple(name for name in Item.__struct_fields__ if name not in ("source", "content"))
+#: How the names of files with items end.
+_DATA = (".csv", ".json", ".jsonl", ".ndjson", ".gz")
 _KIND = "an eval file"
 _EXAMPLE = "write\n  target: module:function\n  data: dataset.jsonl\n  gates:\n    - no_tool_errors"
-_VARIABLE = re.compile(r"(\$?)\$\{(\w+)\}")
+#: So many keys of metadata are known by name.
+_MOST_NAMES = 1000
 _TARGET = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)(\(\))?")
 
 
@@ -63,9 +68,11 @@ def load(file: str, variables: Mapping[str, str]) -> EvalFile:
     if not isinstance(root, YamlMapping):
         raise root.place.error(f"an eval file is a mapping with target, data and gates or scorers, not {said(root)}", _EXAMPLE)
     _refuse_unknown(root, KEYS, _KIND, elsewhere=OPTIONS)
-    values = _variables(root.get("vars"), variables, root.place)
-    body = YamlMapping(root.place, tuple((key, _filled(value, values)) for key, value in root.items if key.text != "vars"))
-    return _Reader(file).eval_file(body)
+    values = read_variables(root.get("vars"), variables, root.place)
+    body = YamlMapping(root.place, tuple((key, filled(value, values)) for key, value in root.items if key.text != "vars"))
+    for_target = {name for key, value in root.items if key.text in ("target", "options") for name in used_in(value)}
+    elsewhere = {name for key, value in root.items if key.text not in ("target", "options", "vars") for name in used_in(value)}
+    return replace(_Reader(file, values).eval_file(body), target_variables=frozenset(for_target - elsewhere))
 
 
 def _content(file: str) -> str:
@@ -93,50 +100,6 @@ def _refuse_unknown(node: YamlMapping, known: Sequence[str], what: str, *, elsew
         raise key.place.error(f"{what} has no key {said(key)}", hint)
 
 
-def _variables(node: YamlNode | None, given: Mapping[str, str], place: Place) -> dict[str, YamlScalar | None]:
-    """The variables of a file with their values; None for one that has to be given."""
-    found: dict[str, YamlScalar | None] = {}
-    if node is not None and not (isinstance(node, YamlScalar) and node.is_empty):
-        if not isinstance(node, YamlMapping):
-            raise node.place.error(f"vars is a mapping of names and values, not {said(node)}", "write vars: {model: small}")
-        for key, value in node.items:
-            if not re.fullmatch(r"\w+", key.text):
-                raise key.place.error(f"the name of a variable has letters, digits and _, not {said(key)}")
-            if not isinstance(value, YamlScalar):
-                raise value.place.error(f"a variable is a text, not {said(value)}")
-            found[key.text] = None if value.is_empty else value
-    for name, text in given.items():
-        if name not in found:
-            hint = nearest_names(name, found) if found else f"declare it: vars: {{{name}: …}}"
-            problem = f"--set {name}=…: this file has no variable {_render.quoted(name)}"
-            raise CheckSyntaxError(problem, file=place.file, hint=hint)
-        found[name] = YamlScalar(place, text, plain=False)
-    return found
-
-
-def _filled(node: YamlNode, variables: Mapping[str, YamlScalar | None]) -> YamlNode:
-    """The node with the values of variables for every scalar that is written as `${name}`."""
-    if isinstance(node, YamlList):
-        return replace(node, items=tuple(_filled(item, variables) for item in node.items))
-    if isinstance(node, YamlMapping):
-        return replace(node, items=tuple((key, _filled(value, variables)) for key, value in node.items))
-    assert isinstance(node, YamlScalar)
-    found = _VARIABLE.fullmatch(node.text)
-    if found is None:
-        return node
-    if found[1]:
-        return replace(node, text=node.text[1:], shift=None)
-    name = found[2]
-    if name not in variables:
-        near = nearest_names(name, variables)
-        hint = near if near.startswith("did") else f"declare it: vars: {{{name}: …}}; for the text itself write ${node.text}"
-        raise node.place.error(f"there is no variable {_render.quoted(name)}", hint)
-    value = variables[name]
-    if value is None:
-        raise node.place.error(f"the variable {_render.quoted(name)} has no value", f"give it with --set {name}=…")
-    return YamlScalar(node.place, value.text, value.plain)
-
-
 class _Target(Struct, frozen=True):
     """What `target:` names; imported when it is called."""
 
@@ -161,13 +124,20 @@ class _Target(Struct, frozen=True):
 class _Reader:
     """Makes what the nodes of an eval file stand for."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, variables: Variables) -> None:
         self.file = file
+        self.variables = variables
+        #: What a text such as `$city` in a check may be meant to be, with how that is written.
+        self.names = {name: f"${{{name}}}" for name in variables}
         self.folder = Path(file).parent
         self.files: list[Path] = [Path(file)]
         self.checks_in: list[Path] = [Path(file)]
 
     def eval_file(self, root: YamlMapping) -> EvalFile:
+        data = root.get("data")
+        if data is None:
+            raise root.place.error("an eval file needs data: a list of items, or the name of a file", _EXAMPLE)
+        items = self.items(data)
         gates = self.gates(root.get("gates"))
         scorers = self.scorers(root.get("scorers"))
         for entry in self.entries_of_checks(root.get("checks")):
@@ -176,13 +146,9 @@ class _Reader:
             elif entry.threshold is not None and entry.mode == "threshold":
                 scorers.append(Threshold(entry.scorer, entry.threshold.min, entry.threshold.max))
             else:
-                scorers.append(entry.scorer)
+                scorers.append(Observed(entry.scorer, "shadow" if entry.mode == "shadow" else "watch"))
         options = self.options(root.get("options"))
         target = self.target(root.get("target"))
-        data = root.get("data")
-        if data is None:
-            raise root.place.error("an eval file needs data: a list of items, or the name of a file", _EXAMPLE)
-        items = self.items(data)
         rest = [value for key, value in root.items if key.text not in ("gates", "scorers", "checks")]
         return EvalFile(
             path=Path(self.file),
@@ -193,11 +159,11 @@ class _Reader:
             load_target=target if target is not None else lambda: None,
             files=tuple(self.files),
             checks_in=tuple(self.checks_in),
-            beside_checks=repr([_plain(node) for node in rest]),
+            beside_checks=repr([plain(node) for node in rest]),
         )
 
     def target(self, node: YamlNode | None) -> _Target | None:
-        if node is None or (isinstance(node, YamlScalar) and node.is_empty):
+        if node is None or (isinstance(node, YamlScalar) and node.is_null):
             return None
         found = _TARGET.fullmatch(node.text) if isinstance(node, YamlScalar) else None
         if found is None:
@@ -215,22 +181,38 @@ class _Reader:
                 raise node.place.error("data names no file", "write data: {file: dataset.jsonl, map: {…}}, or a list of items")
             return self.items_in(file, self.mapped(node.get("map")))
         assert isinstance(node, YamlList)
+        for item in node.items:
+            self.note_metadata(_metadata_keys(item))
         try:
             return items_of([self.item(item) for item in node.items])
         except ItemError as error:
             raise ItemError(f"{node.place}: {error}") from None
 
     def items_in(self, node: YamlScalar, fields: Mapping[str, str] | None) -> list[Item]:
-        if not node.text.strip():
+        if node.is_null or not node.text.strip():
             raise node.place.error("data is a list of items, or the name of a file; this is nothing")
         path = self.folder / node.text
+        if path.is_dir():
+            names = sorted(entry.name for entry in os.scandir(path) if entry.name.lower().endswith(_DATA))
+            inside = [f"{node.text.rstrip('/')}/{name}" for name in names]
+            hint = f"name one of its files: {_render.listed(inside, limit=5)}"
+            raise node.place.error(f"{_render.quoted(node.text)} is a folder, and data is one file", hint if inside else "")
         if not path.is_file():
             names = [entry.name for entry in os.scandir(path.parent)] if path.parent.is_dir() else []
-            near = nearest_names(path.name, names)
+            near = nearest_names(path.name, [name for name in names if name.lower().endswith(_DATA)])
             hint = near if near.startswith("did") else "the name of a file is relative to the eval file"
             raise node.place.error(f"there is no file {_render.quoted(node.text)}", hint)
         self.files.append(path)
-        return load_items(path, fields=fields)
+        items = load_items(path, fields=fields)
+        for item in items:
+            self.note_metadata(item.metadata or ())
+        return items
+
+    def note_metadata(self, keys: Iterable[str]) -> None:
+        """Note which metadata there is, for what a text in a check may be meant to be."""
+        for key in keys:
+            if key not in self.names and len(self.names) < _MOST_NAMES:
+                self.names[key] = f"$metadata.{key}"
 
     def mapped(self, node: YamlNode | None) -> Mapping[str, str] | None:
         if node is None:
@@ -248,18 +230,20 @@ class _Reader:
     def item(self, node: YamlNode) -> object:
         """An item that is written in the file; its turns may bring checks."""
         if not isinstance(node, YamlMapping):
-            return _plain(node)
-        found = {key.text: _plain(value) for key, value in node.items}
+            return plain(node, self.variables)
         turns = node.get("turns")
+        found = {key.text: plain(value, self.variables) for key, value in node.items if value is not turns}
         if isinstance(turns, YamlList):
             found["turns"] = [self.turn(turn) for turn in turns.items]
+        elif turns is not None:
+            found["turns"] = plain(turns)
         return found
 
     def turn(self, node: YamlNode) -> object:
         if not isinstance(node, YamlMapping):
             raise node.place.error(f"a turn is a mapping with an input, not {said(node)}")
         _refuse_unknown(node, ("input", "gates", "scorers"), "a turn")
-        found = {key.text: _plain(value) for key, value in node.items}
+        found = {key.text: plain(value, self.variables) for key, value in node.items if key.text == "input"}
         return {**found, "gates": self.gates(node.get("gates")), "scorers": self.scorers(node.get("scorers"))}
 
     def gates(self, node: YamlNode | None) -> list[object]:
@@ -288,23 +272,25 @@ class _Reader:
                 raise written.place.error("`mode: gate` among the scorers, which only measure", "move it to gates")
             if entry.threshold is not None and entry.mode == "threshold":
                 found.append(Threshold(entry.scorer, entry.threshold.min, entry.threshold.max))
+            elif written is not None:
+                found.append(Observed(entry.scorer, "shadow" if entry.mode == "shadow" else "watch"))
             else:
                 found.append(entry.scorer)
         return found
 
     def entries(self, nodes: Sequence[YamlNode]) -> tuple[CheckEntry, ...]:
-        return read_entries(nodes, vocabulary(), aliases=ALIASES, for_items=True)
+        return read_entries(nodes, vocabulary(), aliases=ALIASES, for_items=True, names=self.names)
 
     def entries_of_checks(self, node: YamlNode | None) -> tuple[CheckEntry, ...]:
         if isinstance(node, YamlScalar) and node.text.lower().endswith((".yaml", ".yml")):
             path = self.folder / node.text
             self.files.append(path)
             self.checks_in.append(path)
-            return load_checks_file(path, vocabulary(), aliases=ALIASES, for_items=True).entries
+            return load_checks_file(path, vocabulary(), aliases=ALIASES, for_items=True, names=self.names).entries
         return self.entries(list(_list_items(node, "checks")))
 
     def options(self, node: YamlNode | None) -> EvalOptions:
-        if node is None or (isinstance(node, YamlScalar) and node.is_empty):
+        if node is None or (isinstance(node, YamlScalar) and node.is_null):
             return {}
         if not isinstance(node, YamlMapping):
             raise node.place.error(f"options is a mapping, not {said(node)}", "write options: {concurrency: 4, timeout: 30}")
@@ -317,7 +303,7 @@ class _Reader:
     def option(self, name: str, node: YamlNode) -> object:
         kind = OPTIONS[name]
         if kind == "a mapping" and isinstance(node, YamlMapping):
-            return _plain(node)
+            return plain(node)
         if isinstance(node, YamlScalar):
             written = node.text.strip()
             if kind == "yes or no" and written.lower() in TRUTHS:
@@ -333,6 +319,15 @@ class _Reader:
             if kind in ("a text", "the name of a file") and written:
                 return node.text
         raise node.place.error(f"{name} is {kind}, not {said(node)}")
+
+
+def _metadata_keys(item: YamlNode) -> list[str]:
+    """The keys of the metadata of an item that is written in the file."""
+    if not isinstance(item, YamlMapping):
+        return []
+    metadata = item.get("metadata")
+    inside = metadata.keys if isinstance(metadata, YamlMapping) else []
+    return [*inside, *(key for key in item.keys if key not in _FIELDS)]
 
 
 def _without_rates(node: YamlNode) -> tuple[YamlNode, dict[str, float]]:
@@ -351,18 +346,8 @@ def _without_rates(node: YamlNode) -> tuple[YamlNode, dict[str, float]]:
 
 
 def _list_items(node: YamlNode | None, key: str) -> Iterator[YamlNode]:
-    if node is None or (isinstance(node, YamlScalar) and node.is_empty):
+    if node is None or (isinstance(node, YamlScalar) and node.is_null):
         return
     if not isinstance(node, YamlList):
         raise node.place.error(f"a list was expected under `{key}`, got {said(node)}", "begin each check with `- `")
     yield from node.items
-
-
-def _plain(node: YamlNode) -> object:
-    """The texts, lists and mappings that a node stands for."""
-    if isinstance(node, YamlScalar):
-        return node.text
-    if isinstance(node, YamlList):
-        return [_plain(item) for item in node.items]
-    assert isinstance(node, YamlMapping)
-    return {key.text: _plain(value) for key, value in node.items}

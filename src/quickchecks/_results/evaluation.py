@@ -210,18 +210,18 @@ class EvalResult(Struct, frozen=True, dict=True):
 
     @cached
     def error_count(self) -> int:
-        """How many items broke, plus how many scores of the others did."""
+        """How many items broke, plus how many scores of the others did. Scorers that decide nothing do not count."""
         broken = sum(item.errored for item in self.items)
-        whole = (item for item in self.items if not item.errored)
-        return broken + sum(score.outcome == "error" for item in whole for score in item.scores)
+        pairs = (pair for item in self.items if not item.errored for pair in zip(item.plan, item.scores, strict=False))
+        return broken + sum(score.outcome == "error" and one.mode is None for one, score in pairs)
 
     @cached
     def scores(self) -> ScoresByScorer:
-        """The mean of each scorer that is no gate: over items the mean of the item's repetitions."""
+        """The mean of each scorer that is no gate and no shadow: over items the mean of the item's repetitions."""
         values: dict[str, float] = {}
         ids: dict[str, str] = {}
         for assertion in self.assertions:
-            if assertion.role != "scorer" or assertion.turn is not None:
+            if assertion.role != "scorer" or assertion.turn is not None or assertion.mode == "shadow":
                 continue
             ids[assertion.identity] = assertion.scorer.id
             mean = _mean(self._by_entry[assertion.key])
@@ -269,7 +269,8 @@ class EvalResult(Struct, frozen=True, dict=True):
         """What came of each turn that has gates or scorers of its own."""
         found: list[TurnResult] = []
         for turn in sorted({one.turn for one in self.assertions if one.turn is not None}):
-            bare = [one for one in self.assertions if one.turn == turn and one.role == "scorer" and one.bounds is None]
+            measured = [one for one in self.assertions if one.turn == turn and one.role == "scorer" and one.mode != "shadow"]
+            bare = [one for one in measured if one.bounds is None]
             means = {one.identity: mean for one in bare if (mean := _mean(self._by_entry[one.key])) is not None}
             gates = tuple(one for one in self.gate_results if one.turn == turn)
             found.append(TurnResult(turn, means, gates, tuple(one for one in self.threshold_results if one.turn == turn)))
@@ -287,14 +288,14 @@ class EvalResult(Struct, frozen=True, dict=True):
 
     @cached
     def failures(self) -> tuple[FailureGroup, ...]:
-        """What failed or broke, grouped by kind, the largest group first."""
+        """What failed or broke, grouped by kind, the largest group first; not what is only recorded."""
         groups: dict[str, tuple[str, str, dict[str, None], str]] = {}
         for item in self.items:
             if item.error is not None:
                 key = f"target | {item.error.kind} | {item.error.type}".rstrip(" |")
                 groups.setdefault(key, ("", item.error.message, {}, ""))[2][item.id] = None
-            for score in item.scores:
-                if score.failure_key:
+            for one, score in zip(item.plan, item.scores, strict=False):
+                if score.failure_key and one.mode != "shadow":
                     group = groups.setdefault(score.failure_key, (score.scorer.identity, score.reason, {}, score.scorer.why))
                     group[2][item.id] = None
         found = [FailureGroup(key, who, reason, tuple(ids), why) for key, (who, reason, ids, why) in groups.items()]
@@ -305,6 +306,8 @@ class EvalResult(Struct, frozen=True, dict=True):
         """For each scorer that passes or fails, the items whose repetitions do not agree."""
         found: dict[str, tuple[str, ...]] = {}
         for assertion in self.assertions:
+            if assertion.mode == "shadow":
+                continue
             scores = self._by_entry[assertion.key]
             ids = tuple(item for item, of_item in scores.items() if len({s.outcome for s in of_item if s is not None}) > 1)
             if ids:

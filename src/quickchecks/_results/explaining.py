@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 __all__ = ("explained",)
 
 _MOST_GROUPS = 20
+#: What is said of scorers that assert nothing, by mode.
+_UNASSERTED = {None: "measured", "watch": "watched", "shadow": "shadow"}
 
 
 def explained(result: EvalResult) -> str:
@@ -74,10 +76,10 @@ def _means(result: EvalResult) -> list[str]:
         if one.role != "scorer" or one.bounds is not None:
             continue
         mean = means.get((one.turn, one.identity))
-        shown = "–" if mean is None else f"{mean:.3g}"
+        shown = "only recorded" if one.mode == "shadow" else "–" if mean is None else f"{mean:.3g}"
         # What is a gate too shares its counts, which stand there already.
         counted = "" if one.label in asserted else f"  ({_counted(result.summary.scorers[one.label])})"
-        found.append(f"  {'measured':<9}  {_render.capped(one.label, 60)}  {shown}{counted}")
+        found.append(f"  {_UNASSERTED[one.mode]:<9}  {_render.capped(one.label, 60)}  {shown}{counted}")
     return found
 
 
@@ -90,7 +92,7 @@ def _counted(counts: Counts) -> str:
             ("graded", counts.graded),
             ("not applicable", counts.not_applicable),
             ("no evidence", counts.no_evidence),
-            ("errors", counts.errors),
+            ("broke", counts.errors),
             ("unscored", counts.unscored),
         )
         if count

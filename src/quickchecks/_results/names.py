@@ -26,17 +26,22 @@ class NamesInRuns:
         named = [(tools_of(step), agent_of(step)) for scorer in scorers for step in _definitions(scorer)]
         self._tools = list(dict.fromkeys(tool for tools, _ in named for tool in tools))
         self._agents = list(dict.fromkeys(agent for _, agent in named if agent is not None))
+        self._wanted_tools, self._wanted_agents = frozenset(self._tools), frozenset(self._agents)
         self._tool_runs: dict[str, int] = {}
         self._agent_runs: dict[str, int] = {}
         self._with_calls = False
+        self._all_there = False
 
     def add(self, run: Run) -> None:
-        """Count a run."""
+        """Count a run; once every name was there, there is nothing left to say."""
+        if self._all_there:
+            return
         self._with_calls = self._with_calls or not run.gaps or "calls" not in run.gap_kinds
         if self._tools:
             _count(set(run.tool_names), self._tool_runs)
         if self._agents:
             _count(_agents_in(run), self._agent_runs)
+        self._all_there = self._tool_runs.keys() >= self._wanted_tools and self._agent_runs.keys() >= self._wanted_agents
 
     @property
     def wanted(self) -> bool:

@@ -177,7 +177,8 @@ class RunsResult(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
         """The exit code of a command that shows this result.
 
         Args:
-            fail_on: "any": whatever did not pass. "gates": a threshold that was missed is no failure. "never": nothing is.
+            fail_on: "any": whatever did not pass. "gates": a threshold that was missed is no failure; one
+                that is undecided stays so. "never": nothing is.
 
         Returns:
             0 passed, or nothing was asserted; 1 failed, or a threshold was missed; 3 undecided, or nothing was scored (which
@@ -191,9 +192,9 @@ class RunsResult(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
             return 0
         if self.verdict == "failed":
             return 1
-        if fail_on == "gates":
-            return 3 if any(one.mode == "gate" and one.verdict == "undecided" for one in self.scorers) else 0
-        return 3 if self.verdict == "undecided" else 1
+        if self.verdict == "undecided":
+            return 3
+        return 0 if fail_on == "gates" else 1
 
 
 def verdict_of(

@@ -10,143 +10,28 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from math import isfinite
 from pathlib import Path
 from threading import get_ident
-from typing import Literal, cast
+from typing import cast
 
 import msgspec
-from msgspec import Struct
 
 from quickchecks import _render, _wire
-from quickchecks._gates import Assertion, AssertionResult, Verdict
+from quickchecks._gates import Assertion
 from quickchecks._items import Item, content_hash
+from quickchecks._results.consistency import refuse_contradictions
 from quickchecks._results.environment import environment
-from quickchecks._results.evaluation import EvalResult, ItemError, ItemResult
-from quickchecks._run import Run, Usage
-from quickchecks._score import Outcome, RecordedScorer, ScoreRecord
+from quickchecks._results.evaluation import EvalResult, ItemResult
+from quickchecks._results.records import SCHEMA, EntryRecord, EvalRecord, ItemRecord
+from quickchecks._run import Run
+from quickchecks._score import RecordedScorer
 from quickchecks._scorer.pipeline import Scorer
-from quickchecks._scorer.thresholds import Bounds
 from quickchecks.errors import CheckArgumentError, RecordingError
 
-__all__ = ("EvalRecord", "load_result", "record_of", "result_of", "save_result")
+__all__ = ("load_result", "record_of", "result_of", "save_result")
 
 
-SCHEMA = "quickchecks.result/1"
 _WRITTEN_BY = "-o result.json of `quickchecks run`, and result.save(), write such files"
-
-
-class EntryRecord(Struct, frozen=True, omit_defaults=True):
-    """An entry of gates or scorers.
-
-    Args:
-        scorer: The identity of the scorer.
-        id: Its kind.
-        role: Whether it is a gate.
-        bounds: What the mean must keep, for a threshold.
-        pass_rate: The share that must pass, for a gate.
-        confidence: How sure that must be.
-        turn: The turn that it judges.
-        why: Why the user has it.
-        version: What its arguments and code were.
-    """
-
-    scorer: str
-    id: str = ""
-    role: Literal["gate", "scorer"] = "scorer"
-    bounds: Bounds | None = None
-    pass_rate: float = 1.0
-    confidence: float | None = None
-    turn: int | None = None
-    why: str = ""
-    version: str = ""
-
-
-class ItemRecord(Struct, frozen=True, omit_defaults=True):
-    """One item, run once.
-
-    Args:
-        id: The id of the item.
-        index: Its place in the data.
-        repetition: Which of its repetitions this is.
-        input: What was asked.
-        inputs: What was asked in a conversation, in order.
-        expected: What was expected.
-        metadata: The item's metadata.
-        context: The texts that a scorer may need.
-        expected_trajectory: The steps that were expected.
-        content: A hash of what the item asks and expects.
-        entries: The entries that its scores belong to, as places in `entries` of the whole; left out when they are all
-            those that apply to every item.
-        scores: The scores.
-        error: What broke.
-        run: The run; left out where it is kept in a recording.
-        recorded: The line of the recording that holds the run.
-        run_hash: A hash of the run's messages, by which a recording that was overwritten since is known.
-        seconds: How long it took.
-        attempts: How often the target was called.
-    """
-
-    id: str
-    index: int
-    repetition: int = 0
-    input: object = None
-    inputs: tuple[object, ...] = ()
-    expected: object = None
-    metadata: Mapping[str, object] | None = None
-    context: object = None
-    expected_trajectory: object = None
-    content: str = ""
-    entries: tuple[int, ...] | None = None
-    scores: tuple[ScoreRecord, ...] = ()
-    error: ItemError | None = None
-    run: Run | None = None
-    recorded: int | None = None
-    run_hash: str = ""
-    seconds: float = 0.0
-    attempts: int = 1
-
-
-class EvalRecord(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag=SCHEMA):
-    """An evaluation as it is saved.
-
-    Args:
-        name: Its name.
-        verdict: What all gates and thresholds say together.
-        scores: The mean of each scorer, for readers of the file; computed again when it is read.
-        gates: What came of each gate, for readers of the file.
-        thresholds: What came of each threshold, for readers of the file.
-        repetitions: How often each item was run.
-        max_errors: How many items and scores may break.
-        warnings: What looked like a mistake.
-        seconds: How long it took.
-        usage: Tokens and cost.
-        environment: Where it ran.
-        interrupted: Whether it was broken off.
-        incomplete: Which items of the data it says nothing of.
-        recording: The file that holds the runs, beside this one, when they are kept apart.
-        entries: The entries of gates and scorers; first those that apply to every item.
-        common: How many of the entries apply to every item.
-        items: The items.
-    """
-
-    name: str = ""
-    verdict: Verdict | None = None
-    scores: tuple[tuple[str, float], ...] = ()
-    gates: tuple[AssertionResult, ...] = ()
-    thresholds: tuple[AssertionResult, ...] = ()
-    repetitions: int = 1
-    max_errors: int = 0
-    warnings: tuple[str, ...] = ()
-    seconds: float = 0.0
-    usage: Usage | None = None
-    environment: Mapping[str, str] = {}
-    interrupted: bool = False
-    incomplete: str = ""
-    recording: str | None = None
-    entries: tuple[EntryRecord, ...] = ()
-    common: int = 0
-    items: tuple[ItemRecord, ...] = ()
 
 
 def record_of(result: EvalResult) -> EvalRecord:
@@ -177,7 +62,16 @@ def record_of(result: EvalResult) -> EvalRecord:
 def _entry(one: Assertion) -> EntryRecord:
     scorer = one.scorer
     return EntryRecord(
-        scorer.identity, scorer.id, one.role, one.bounds, one.pass_rate, one.confidence, one.turn, scorer.why, scorer.version
+        scorer.identity,
+        scorer.id,
+        one.role,
+        one.bounds,
+        one.pass_rate,
+        one.confidence,
+        one.turn,
+        scorer.why,
+        scorer.version,
+        one.mode,
     )
 
 
@@ -258,7 +152,7 @@ def result_of(record: EvalRecord, runs: Sequence[Run | None] = ()) -> EvalResult
 def _assertion(one: EntryRecord) -> Assertion:
     scorer = RecordedScorer(one.id, one.scorer, one.why, one.version)
     # What is known of it is all that results and comparisons ask.
-    return Assertion(cast(Scorer, scorer), one.role, one.bounds, one.pass_rate, one.confidence, one.turn)
+    return Assertion(cast(Scorer, scorer), one.role, one.bounds, one.pass_rate, one.confidence, one.turn, one.mode)
 
 
 def save_result(result: EvalResult, path: str | os.PathLike[str]) -> None:
@@ -312,12 +206,21 @@ def load_result(path: str | os.PathLike[str]) -> EvalResult:
     _refuse_other_schemas(value, file)
     try:
         record = msgspec.convert(value, EvalRecord)
-        _refuse_contradictions(record)
-        return result_of(record, _recorded_runs(Path(path), record))
+        refuse_contradictions(record, value)
+        return _with_its_verdict(result_of(record, _recorded_runs(Path(path), record)), record)
     except (msgspec.ValidationError, CheckArgumentError, UnicodeError) as error:
         raise RecordingError(f"the result is malformed: {error}", file=file) from error
     except RecursionError:
         raise RecordingError("the result is nested too deeply to be read", file=file) from None
+
+
+def _with_its_verdict(result: EvalResult, record: EvalRecord) -> EvalResult:
+    """The result, which says so where the file has another verdict than its own scores give: they alone are believed."""
+    if result.verdict == record.verdict:
+        return result
+    told = f"the file says {record.verdict or 'no verdict'}, and its scores say {result.verdict or 'no verdict'}"
+    warning = f"{told}: it was changed, or written by a release that judged otherwise"
+    return msgspec.structs.replace(result, warnings=(*result.warnings, warning))
 
 
 def _refuse_other_schemas(value: object, file: str) -> None:
@@ -328,34 +231,6 @@ def _refuse_other_schemas(value: object, file: str) -> None:
     newer = isinstance(schema, str) and schema.startswith("quickchecks.result/")
     hint = "it was written by another release: update quickchecks" if newer else _WRITTEN_BY
     raise RecordingError(f"expected a saved result, with the schema {SCHEMA}, got {got}", file=file, hint=hint)
-
-
-def _refuse_contradictions(record: EvalRecord) -> None:
-    """Refuse what no result says, so that a file that was changed by hand is no way to a verdict.
-
-    Raises:
-        ValidationError: Something is there.
-    """
-    known = len(record.entries)
-    if not 0 <= record.common <= known:
-        raise msgspec.ValidationError(f"{record.common} entries apply to every item, and there are {known}")
-    for position, item in enumerate(record.items):
-        places = range(record.common) if item.entries is None else item.entries
-        if any(not 0 <= place < known for place in places):
-            raise msgspec.ValidationError(f"it names an entry that is not there - at `$.items[{position}].entries`")
-        if len(item.scores) > len(places) or (len(item.scores) < len(places) and item.error is None):
-            problem = f"{len(item.scores)} scores for {len(places)} entries"
-            raise msgspec.ValidationError(f"{problem} - at `$.items[{position}].scores`")
-        for place, score in zip(places, item.scores, strict=False):
-            if score.scorer != record.entries[place].scorer or not _is_of(score.value, score.outcome):
-                problem = f"a score that {score.outcome} cannot be, or of another scorer than its entry"
-                raise msgspec.ValidationError(f"{problem} - at `$.items[{position}].scores`")
-
-
-def _is_of(value: float | None, outcome: Outcome) -> bool:
-    if outcome in ("passed", "failed"):
-        return value == (outcome == "passed")
-    return value is not None and isfinite(value) if outcome == "graded" else value is None
 
 
 def _run_hash(run: Run) -> str:

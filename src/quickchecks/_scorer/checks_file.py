@@ -32,7 +32,15 @@ from quickchecks._scorer.from_item import item_fields
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._scorer.thresholds import Bounds
 from quickchecks._scorer.yaml_nodes import MAX_CHARACTERS, YamlList, YamlMapping, YamlNode, YamlScalar, read_yaml
-from quickchecks._scorer.yaml_values import argument, number, refuse_matchers, said, text
+from quickchecks._scorer.yaml_values import (
+    argument,
+    number,
+    refuse_fields_in_quotes,
+    refuse_matchers,
+    refuse_misspelt,
+    said,
+    text,
+)
 from quickchecks.errors import CheckArgumentError, CheckSyntaxError, nearest_names
 
 __all__ = ("CheckEntry", "ChecksFile", "Mode", "WrittenMode", "load_checks_file", "parse_checks", "read_entries")
@@ -77,7 +85,12 @@ class ChecksFile(Struct, frozen=True):
 
 
 def load_checks_file(
-    path: str | Path, vocabulary: Vocabulary, *, aliases: Mapping[str, str] | None = None, for_items: bool = False
+    path: str | Path,
+    vocabulary: Vocabulary,
+    *,
+    aliases: Mapping[str, str] | None = None,
+    for_items: bool = False,
+    names: Mapping[str, str] | None = None,
 ) -> ChecksFile:
     """Read a checks file.
 
@@ -86,6 +99,7 @@ def load_checks_file(
         vocabulary: The functions that make checks, by name.
         aliases: Wrong names that people type, with the name here.
         for_items: Whether the checks judge the items of a dataset, so that `$expected` stands for a field of each.
+        names: See `read_entries`.
 
     Raises:
         CheckSyntaxError: The file cannot be opened or read; it says where and why.
@@ -107,7 +121,7 @@ def load_checks_file(
         else:
             line = data.count(b"\n", 0, error.start) + 1
             raise CheckSyntaxError(f"a checks file is UTF-8, this one is not: {error.reason}", file=file, line=line) from None
-    return parse_checks(content, vocabulary, aliases=aliases, file=file, for_items=for_items)
+    return parse_checks(content, vocabulary, aliases=aliases, file=file, for_items=for_items, names=names)
 
 
 def parse_checks(
@@ -117,6 +131,7 @@ def parse_checks(
     aliases: Mapping[str, str] | None = None,
     file: str | None = None,
     for_items: bool = False,
+    names: Mapping[str, str] | None = None,
 ) -> ChecksFile:
     """Read the text of a checks file.
 
@@ -126,6 +141,7 @@ def parse_checks(
         aliases: Wrong names that people type, with the name here.
         file: The file that it is from, for errors.
         for_items: See `load_checks_file`.
+        names: See `read_entries`.
 
     Raises:
         CheckSyntaxError: See `load_checks_file`; so are the others.
@@ -137,11 +153,16 @@ def parse_checks(
         [(includes('sunny'), 'gate'), (no_tool_errors(), 'gate')]
     """
     nodes = _entry_nodes(read_yaml(content, file), file)
-    return ChecksFile(read_entries(nodes, vocabulary, aliases=aliases, for_items=for_items), file)
+    return ChecksFile(read_entries(nodes, vocabulary, aliases=aliases, for_items=for_items, names=names), file)
 
 
 def read_entries(
-    nodes: Iterable[YamlNode], vocabulary: Vocabulary, *, aliases: Mapping[str, str] | None = None, for_items: bool = False
+    nodes: Iterable[YamlNode],
+    vocabulary: Vocabulary,
+    *,
+    aliases: Mapping[str, str] | None = None,
+    for_items: bool = False,
+    names: Mapping[str, str] | None = None,
 ) -> tuple[CheckEntry, ...]:
     """Read the entries of a list of checks.
 
@@ -150,14 +171,16 @@ def read_entries(
         vocabulary: The functions that make checks, by name.
         aliases: Wrong names that people type, with the name here.
         for_items: Whether the checks judge the items of a dataset, so that `$expected` stands for a field of each.
+        names: What a text such as `$city` may be meant to be beside the fields of an item, with how that is written.
 
     Raises:
         CheckSyntaxError: See `load_checks_file`; so are the others.
     """
-    reader = _Reader(Names(vocabulary, aliases or {}))
+    reader = _Reader(Names(vocabulary, aliases or {}), (names or {}) if for_items else None)
     entries: list[CheckEntry] = []
     lines: dict[tuple[str, Bounds | None], int | None] = {}
     for node in nodes:
+        refuse_misspelt(node, names or {})
         entry = reader.entry(node)
         if not for_items and (fields := item_fields(entry.scorer)):
             problem = f"this check needs the {fields[0]!r} of each item of a dataset, and recorded runs have no items"
@@ -192,8 +215,10 @@ def _entry_nodes(root: YamlNode | None, file: str | None) -> tuple[YamlNode, ...
 class _Reader:
     """Makes the checks that nodes stand for."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, of_items: Mapping[str, str] | None) -> None:
         self.names = names
+        #: What else a text may be meant to be, where the checks judge items; None where they do not.
+        self.of_items = of_items
 
     def entry(self, node: YamlNode) -> CheckEntry:
         line = node.place.line
@@ -279,6 +304,8 @@ class _Reader:
     def expression(self, node: YamlScalar) -> Scorer:
         if not node.text.strip():
             raise node.place.error("a check was expected, got nothing", "write a name, an expression, or {name: value}")
+        if self.of_items is not None:
+            refuse_fields_in_quotes(node, self.of_items)
         try:
             return parse_at(node.text, self.names, node.inside)
         except CheckSyntaxError as error:

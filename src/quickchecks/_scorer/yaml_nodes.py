@@ -65,6 +65,11 @@ class YamlScalar(YamlNode, frozen=True):
         """Whether nothing at all is written here, as after `no_tool_errors:`."""
         return self.plain and not self.text
 
+    @property
+    def is_null(self) -> bool:
+        """Whether nothing is written here, or YAML's words for nothing."""
+        return self.plain and self.text.lower() in ("", "~", "null")
+
 
 class YamlList(YamlNode, frozen=True):
     """A list."""
@@ -156,10 +161,17 @@ class _Reader:
         place = self.place(event.start_mark)
         if isinstance(event, AliasEvent):
             raise place.error(
-                f"an alias (*{event.anchor}) cannot stand in {self.kind}", "write the check again, or put the text in quotes"
+                f"an alias (*{event.anchor}) cannot stand in {self.kind}",
+                f"write again what &{event.anchor} stands for; a text that begins with * stands in quotes",
             )
         if event.anchor is not None:
-            raise place.error(f"an anchor (&{event.anchor}) cannot stand in {self.kind}", "put the text in quotes")
+            text = isinstance(event, ScalarEvent) and not event.value
+            raise place.error(
+                f"an anchor (&{event.anchor}) cannot stand in {self.kind}",
+                f'a text that begins with & stands in quotes: "&{event.anchor}"'
+                if text
+                else f"leave it out, and write at each *{event.anchor} what it stands for; a text with & stands in quotes",
+            )
         assert isinstance(event, (ScalarEvent, MappingStartEvent, SequenceStartEvent))
         if event.tag is not None:
             tag = _render.capped(str(event.tag), 40)

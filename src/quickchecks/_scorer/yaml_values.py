@@ -6,7 +6,7 @@ Every scalar is a text until the type of the parameter says what it stands for.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from quickchecks import _render
 from quickchecks._scorer.catalogue import CheckDescription, ParameterDescription, ValueKind
@@ -14,7 +14,18 @@ from quickchecks._scorer.from_item import FromItem
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._scorer.yaml_nodes import YamlList, YamlMapping, YamlNode, YamlScalar
 
-__all__ = ("TRUTHS", "argument", "item_field", "number", "refuse_matchers", "said", "text")
+__all__ = (
+    "TRUTHS",
+    "argument",
+    "item_field",
+    "meant",
+    "number",
+    "refuse_fields_in_quotes",
+    "refuse_matchers",
+    "refuse_misspelt",
+    "said",
+    "text",
+)
 
 #: The words for True and False, in any case.
 TRUTHS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
@@ -22,6 +33,8 @@ TRUTHS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "o
 #: The fields of a dataset's item, which `$expected` and its like stand for.
 ITEM_FIELDS = ("context", "expected", "expected_trajectory", "id", "input", "inputs", "metadata", "output", "tool_mocks")
 _FIELD = re.compile(rf"\$({'|'.join(ITEM_FIELDS)})(?:\.\w+)*")
+_NAME = re.compile(r"\$([A-Za-z_]\w*)(?:\.\w+)*")
+_QUOTED = re.compile(r"""(['"])\$([A-Za-z_]\w*)(?:\.\w+)*\1""")
 _INT = re.compile(r"[+-]?[0-9]+")
 _FLOAT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
@@ -66,6 +79,64 @@ def text(node: YamlScalar) -> str:
 def item_field(node: YamlNode) -> FromItem | None:
     """What `$expected`, or `$metadata.city`, stands for; None for everything else."""
     return FromItem(node.text[1:]) if isinstance(node, YamlScalar) and _FIELD.fullmatch(node.text) else None
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The known name that a misspelt or shortened one is likely to be meant as; empty when none is."""
+    from difflib import get_close_matches
+
+    folded = {one.casefold(): one for one in known}
+    name = name.casefold()
+    near = get_close_matches(name, folded, n=1, cutoff=0.7) or [one for one in folded if one.startswith(name)]
+    return folded[near[0]] if near else ""
+
+
+def refuse_misspelt(node: YamlNode, names: Mapping[str, str]) -> None:
+    """Refuse a text that is nearly a field of an item, or a variable: it would be looked for as it stands.
+
+    Args:
+        node: What stands in the file; the values in it are looked at too.
+        names: What there is beside the fields of an item, with how it is written.
+
+    Raises:
+        CheckSyntaxError: There is such a text.
+    """
+    if isinstance(node, YamlMapping):
+        for _, value in node.items:
+            refuse_misspelt(value, names)
+    elif isinstance(node, YamlList):
+        for item in node.items:
+            refuse_misspelt(item, names)
+    elif isinstance(node, YamlScalar):
+        found = _NAME.fullmatch(node.text)
+        if found is None or _FIELD.fullmatch(node.text):
+            return
+        written = {**{field: f"${field}" for field in ITEM_FIELDS}, **names}
+        near = meant(found[1], written)
+        if near:
+            hint = f"did you mean {written[near]}? For the text itself write ${node.text}"
+            raise node.place.error(f"{node.text} names no field of an item and no variable", hint)
+
+
+def refuse_fields_in_quotes(node: YamlScalar, names: Mapping[str, str]) -> None:
+    """Refuse a text in an expression that is a field of an item in the rest of a file, or nearly one: here it is a text.
+
+    Args:
+        node: The expression.
+        names: See `refuse_misspelt`.
+
+    Raises:
+        CheckSyntaxError: There is such a text.
+    """
+    written = {**{field: f"${field}" for field in ITEM_FIELDS}, **names}
+    for found in _QUOTED.finditer(node.text):
+        name = found[2]
+        near = name if name in ITEM_FIELDS else meant(name, written)
+        if near:
+            problem = f"{found[0]} in an expression is a text, and no field or variable"
+            itself = f"$${found[0][2:-1]} is the text itself"
+            hint = f"write the check as a mapping, {{name: value}}, with {written[near]}; there {itself}"
+            raise node.inside(found.start()).error(problem, hint)
 
 
 def refuse_matchers(node: YamlMapping) -> None:

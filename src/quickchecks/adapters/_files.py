@@ -7,7 +7,7 @@ input, is JSON Lines when its first line alone is a JSON value and more follows.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -20,6 +20,9 @@ __all__ = ("STANDARD_INPUT", "found_files", "stored_values")
 
 #: How the user names standard input.
 STANDARD_INPUT = "-"
+
+#: What reads the JSON of a value, as `_wire.loads` does.
+Loads = Callable[[Any], Any]
 
 _LINES = (".jsonl", ".ndjson")
 _SUFFIXES = (".json", *_LINES)
@@ -85,11 +88,12 @@ def _plain_name(name: str) -> str:
     return name.lower().removesuffix(".gz")
 
 
-def stored_values(file: str) -> Iterator[tuple[Source, Any]]:
+def stored_values(file: str, *, loads: Loads = _wire.loads) -> Iterator[tuple[Source, Any]]:
     """Read the values that a file holds.
 
     Args:
         file: The path, or "-".
+        loads: Reads the JSON of a value.
 
     Yields:
         Each value with its place. What cannot be read is a RecordingError in its stead; a broken line is one, and the
@@ -97,10 +101,10 @@ def stored_values(file: str) -> Iterator[tuple[Source, Any]]:
     """
     try:
         if file == STANDARD_INPUT:
-            yield from stream_values(_standard_input(), file)
+            yield from stream_values(_standard_input(), file, loads=loads)
         else:
             with open(file, "rb") as stream:
-                yield from stream_values(stream, file)
+                yield from stream_values(stream, file, loads=loads)
     except OSError as error:
         yield Source(file), RecordingError(f"the file cannot be read: {error.strerror or error}")
 
@@ -111,7 +115,7 @@ def _standard_input() -> Iterable[bytes | str]:
     return getattr(sys.stdin, "buffer", None) or sys.stdin
 
 
-def stream_values(stream: Any, name: str) -> Iterator[tuple[Source, Any]]:
+def stream_values(stream: Any, name: str, *, loads: Loads = _wire.loads) -> Iterator[tuple[Source, Any]]:
     """Read the values out of an open stream of bytes or text, as `stored_values` does out of a file."""
     lines = _numbered(_unpacked(stream))
     try:
@@ -121,9 +125,9 @@ def stream_values(stream: Any, name: str) -> Iterator[tuple[Source, Any]]:
         elif isinstance(first, bytes) and first.startswith(_WIDE_MARKS):
             yield Source(name), RecordingError("the text is in UTF-16", hint="save it as UTF-8")
         elif _plain_name(name).endswith(_LINES):
-            yield from _line_values(chain([(number, first)], lines), name)
+            yield from _line_values(chain([(number, first)], lines), name, loads)
         else:
-            yield from _sniffed(number, first, lines, name)
+            yield from _sniffed(number, first, lines, name, loads)
     except RecordingError as error:  # reading on is not possible; what stood before has been given
         yield Source(name, error.line), error
 
@@ -144,30 +148,31 @@ def _numbered(lines: Iterable[Any]) -> _Lines:
         raise RecordingError(f"the file breaks off or is damaged here: {error}", line=number + 1) from error
 
 
-def _sniffed(number: int, first: Any, lines: _Lines, name: str) -> Iterator[tuple[Source, Any]]:
+def _sniffed(number: int, first: Any, lines: _Lines, name: str, loads: Loads) -> Iterator[tuple[Source, Any]]:
     """A stream whose name does not say whether it holds one value or one a line."""
     try:
-        value = _wire.loads(first)
+        value = loads(first)
     except _wire.JsonError:
-        yield from _one_value(number, first, lines, name)
+        yield from _one_value(number, first, lines, name, loads)
         return
     for second_number, second in lines:
         if not second.isspace():
             yield Source(name, number), value
-            yield from _line_values(chain([(second_number, second)], lines), name)
+            yield from _line_values(chain([(second_number, second)], lines), name, loads)
             return
     yield Source(name), value
 
 
-def _one_value(number: int, first: Any, lines: _Lines, name: str) -> Iterator[tuple[Source, Any]]:
+def _one_value(number: int, first: Any, lines: _Lines, name: str, loads: Loads) -> Iterator[tuple[Source, Any]]:
     rest = list(lines)
     try:
-        value = _wire.loads(type(first)().join([first, *(line for _, line in rest)]))
+        value = loads(type(first)().join([first, *(line for _, line in rest)]))
     except _wire.JsonError as error:
         if any(_is_value(line) for _, line in rest[:3]):  # one a line after all, and the first line is broken
-            yield from _line_values(chain([(number, first)], rest), name)
+            yield from _line_values(chain([(number, first)], rest), name, loads)
         else:
-            yield Source(name), RecordingError(str(error))
+            line = None if error.line is None else number + error.line - 1
+            yield Source(name), RecordingError(str(error), line=line)
     else:
         yield Source(name), value
 
@@ -179,15 +184,15 @@ def _is_value(line: Any) -> bool:
         return False
 
 
-def _line_values(lines: _Lines, name: str) -> Iterator[tuple[Source, Any]]:
-    loads = _wire.loads
+def _line_values(lines: _Lines, name: str, loads: Loads) -> Iterator[tuple[Source, Any]]:
     for number, line in lines:
         if line.isspace() or not line:
             continue
         try:
             value = loads(line)
         except _wire.JsonError as error:
-            cut = "" if line[-1:] in (b"\n", "\n") else "the file ends in the middle of this line: whoever wrote it was stopped"
+            whole = line[-1:] in (b"\n", "\n") or error.line is not None
+            cut = "" if whole else "the file ends in the middle of this line: whoever wrote it was stopped"
             yield Source(name, number), RecordingError(str(error), hint=cut)
         else:
             yield Source(name, number), value

@@ -1,0 +1,122 @@
+"""The variables of an eval file: what is declared and given, and where `${name}` stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from quickchecks import _render
+from quickchecks._scorer.binding import Place
+from quickchecks._scorer.yaml_nodes import YamlList, YamlMapping, YamlNode, YamlScalar
+from quickchecks._scorer.yaml_values import meant, said
+from quickchecks.errors import CheckSyntaxError, nearest_names
+
+__all__ = ("Variables", "filled", "plain", "read_variables", "used_in")
+
+#: The variables of a file with their values; None for one that has to be given.
+Variables = Mapping[str, YamlScalar | None]
+
+_VARIABLE = re.compile(r"(\$?)\$\{(\w+)\}")
+_DOLLARS = re.compile(r"(\$?)\$([A-Za-z_]\w*)")
+
+
+def read_variables(node: YamlNode | None, given: Mapping[str, str], place: Place) -> Variables:
+    """Read the variables that a file declares.
+
+    Args:
+        node: What stands under `vars`.
+        given: Values for them, from elsewhere.
+        place: Where the file begins.
+
+    Raises:
+        CheckSyntaxError: They are no mapping of texts, or one is given that is not declared.
+    """
+    found: dict[str, YamlScalar | None] = {}
+    if node is not None and not (isinstance(node, YamlScalar) and node.is_null):
+        if not isinstance(node, YamlMapping):
+            raise node.place.error(f"vars is a mapping of names and values, not {said(node)}", "write vars: {model: small}")
+        for key, value in node.items:
+            if not re.fullmatch(r"\w+", key.text):
+                raise key.place.error(f"the name of a variable has letters, digits and _, not {said(key)}")
+            if not isinstance(value, YamlScalar):
+                raise value.place.error(f"a variable is a text, not {said(value)}")
+            found[key.text] = None if value.is_empty else value
+    for name, text in given.items():
+        if name not in found:
+            hint = nearest_names(name, found) if found else f"declare it: vars: {{{name}: …}}"
+            problem = f"--set {name}=…: this file has no variable {_render.quoted(name)}"
+            raise CheckSyntaxError(problem, file=place.file, hint=hint)
+        found[name] = YamlScalar(place, text, plain=False)
+    return found
+
+
+def filled(node: YamlNode, variables: Variables) -> YamlNode:
+    """The node with the values of variables for every scalar that is written as `${name}`.
+
+    Raises:
+        CheckSyntaxError: There is no such variable, or it has no value.
+    """
+    if isinstance(node, YamlList):
+        return replace(node, items=tuple(filled(item, variables) for item in node.items))
+    if isinstance(node, YamlMapping):
+        return replace(node, items=tuple((key, filled(value, variables)) for key, value in node.items))
+    assert isinstance(node, YamlScalar)
+    found = _VARIABLE.fullmatch(node.text)
+    if found is None:
+        return node
+    if found[1]:
+        return replace(node, text=node.text[1:], shift=None)
+    name = found[2]
+    if name not in variables:
+        near = nearest_names(name, variables)
+        hint = near if near.startswith("did") else f"declare it: vars: {{{name}: …}}; for the text itself write ${node.text}"
+        raise node.place.error(f"there is no variable {_render.quoted(name)}", hint)
+    value = variables[name]
+    if value is None:
+        raise node.place.error(f"the variable {_render.quoted(name)} has no value", f"give it with --set {name}=…")
+    return YamlScalar(node.place, value.text, value.plain)
+
+
+def used_in(node: YamlNode) -> Iterator[str]:
+    """The variables that stand in a node."""
+    if isinstance(node, YamlScalar):
+        found = _VARIABLE.fullmatch(node.text)
+        if found is not None and not found[1]:
+            yield found[2]
+    elif isinstance(node, YamlList):
+        for item in node.items:
+            yield from used_in(item)
+    elif isinstance(node, YamlMapping):
+        for _, value in node.items:
+            yield from used_in(value)
+
+
+def plain(node: YamlNode, variables: Variables | None = None) -> object:
+    """The texts, lists and mappings that a node stands for.
+
+    Args:
+        node: The node.
+        variables: The variables that a text of it could be meant to name, where it is no `${name}`.
+
+    Raises:
+        CheckSyntaxError: A text is `$name`, and a variable has that name or one that is near.
+    """
+    if isinstance(node, YamlScalar):
+        return _text(node, variables or {})
+    if isinstance(node, YamlList):
+        return [plain(item, variables) for item in node.items]
+    assert isinstance(node, YamlMapping)
+    return {key.text: plain(value, variables) for key, value in node.items}
+
+
+def _text(node: YamlScalar, variables: Variables) -> str:
+    found = _DOLLARS.fullmatch(node.text) if variables else None
+    near = meant(found[2], variables) if found is not None else ""
+    if found is None or not near:
+        return node.text
+    if found[1]:
+        return node.text[1:]
+    problem = f"{node.text} is a text here, and no variable"
+    raise node.place.error(problem, f"did you mean ${{{near}}}? For the text itself write ${node.text}")
