@@ -18,19 +18,35 @@ import msgspec
 
 from quickchecks import _gates, _run, _score, checks
 from quickchecks._evalfile.schema import eval_schema
-from quickchecks._results import evaluation, saved
-from quickchecks._results.saved import EvalRecord
+from quickchecks._results import changes, evaluation, flips, records, result
+from quickchecks._results.changes import EvalComparison
+from quickchecks._results.records import EvalRecord
+from quickchecks._results.result import RunsResult
 from quickchecks._run import Run
 from quickchecks._score import ScoreRecord
 from quickchecks._scorer import thresholds
 from quickchecks._scorer.checks_schema import checks_schema
+from quickchecks.reports import _record, comparisons, evals
+from quickchecks.reports._record import RunsReport, ScoredRunRecord
+from quickchecks.reports.comparisons import ChangeLine
+from quickchecks.reports.evals import ItemLine
 
 __all__ = ("FOLDER", "generated")
 
 FOLDER = Path(_run.__file__).parent / "schemas"
-PUBLISHED: Mapping[str, type[msgspec.Struct]] = {"run-1": Run, "score-1": ScoreRecord, "result-1": EvalRecord}
-#: Where the structs are defined that a schema consists of.
-_MODULES = (_run, _score, _gates, thresholds, saved, evaluation)
+PUBLISHED: Mapping[str, type[msgspec.Struct]] = {
+    "run-1": Run,
+    "score-1": ScoreRecord,
+    "result-1": EvalRecord,
+    "comparison-1": EvalComparison,
+    "change-1": ChangeLine,
+    "item_run-1": ItemLine,
+    "report-1": RunsReport,
+    "runs_result-1": RunsResult,
+    "scored_run-1": ScoredRunRecord,
+}
+#: Where the structs are defined that a schema consists of; of two with one name, the first is meant.
+_MODULES = (_run, _score, _gates, thresholds, records, result, flips, evaluation, changes, comparisons, evals, _record)
 
 _ARGUMENT = re.compile(r"(\w+): (.*)", re.DOTALL)
 

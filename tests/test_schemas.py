@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
 from make_schemas import FOLDER, generated
 
 import quickchecks
@@ -16,7 +16,7 @@ from quickchecks import Item, Threshold, _wire, checks, load_result, run_evals_s
 from quickchecks import testing as t
 from quickchecks._gates import AssertionResult, Counts
 from quickchecks._results.evaluation import ItemError
-from quickchecks._results.saved import EntryRecord, EvalRecord, ItemRecord
+from quickchecks._results.records import EntryRecord, EvalRecord, ItemRecord
 from quickchecks._run import (
     Gap,
     Message,
@@ -35,6 +35,7 @@ from quickchecks._run import (
 )
 from quickchecks._score import CallRef, ScoreError, ScoreRecord
 from quickchecks._scorer.thresholds import Bounds
+from quickchecks.cli._app import cli
 
 #: A run with every kind of part and every field that there is.
 FULL_RUN = Run(
@@ -100,7 +101,9 @@ FULL_RESULT = EvalRecord(
     environment={"python": "3.11"},
     interrupted=True,
     recording="runs.jsonl",
-    entries=(EntryRecord("similarity('sunny')", "check-similarity", "gate", Bounds(0.5, 0.9), 0.9, 0.95, 1, "why", "1"),),
+    entries=(
+        EntryRecord("similarity('sunny')", "check-similarity", "gate", Bounds(0.5, 0.9), 0.9, 0.95, 1, "why", "1", "watch"),
+    ),
     common=1,
     items=(
         ItemRecord(
@@ -189,6 +192,44 @@ def test_a_written_result_follows_the_schema(tmp_path: Path) -> None:
     result = run_evals_sync(data, target, [Threshold(checks.similarity("a"), min=0.5)], gates, repetitions=2)
     result.save(tmp_path / "result.json")
     schema.validate(json.loads((tmp_path / "result.json").read_text(encoding="utf-8")))
+
+
+def test_what_score_writes_follows_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    records = [FULL_RUN, t.run(t.call("look"), "Hello"), {"schema": "quickchecks.run/9"}]
+    Path("runs.jsonl").write_bytes(b"".join(_wire.dumps(one) + b"\n" for one in records))
+    watched = "{check: 'called_tool(\"x\")', mode: watch}"
+    checks_file = f"checks: [no_tool_errors, {{check: {{similarity: Hello}}, threshold: 0.5, why: polite}}, {watched}]"
+    Path("checks.yaml").write_text(checks_file)
+    arguments = ["score", "runs.jsonl", "--checks", "checks.yaml", "-o", "a.json", "-o", "a.jsonl", "--try", "includes('x')"]
+    with pytest.raises(SystemExit):
+        cli.main([*arguments, "--instead-of", "called_tool('x')"], prog_name="quickchecks")
+    report = json.loads(Path("a.json").read_text())
+    published("report-1.json").validate(report)
+    published("runs_result-1.json").validate(report["result"])
+    assert report["result"]["comparison"]["changed"]
+    lines = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
+    assert [set(line) - {"schema", "source", "scores"} for line in lines][1:] == [{"format"}, {"unreadable"}]
+    for line in lines:
+        published("scored_run-1.json").validate(line)
+        with pytest.raises(ValidationError):
+            published("scored_run-1.json").validate({**line, "scores": [{}]})
+
+
+def test_what_run_writes_follows_the_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("eval.yaml").write_text(
+        "data: [{input: a, output: b}, {input: a, expected: [1], run: {messages: []}}]\ngates: [no_tool_errors]"
+    )
+    with pytest.raises(SystemExit):
+        cli.main(["run", "eval.yaml", "-o", "a.jsonl", "-o", "a.json"], prog_name="quickchecks")
+    lines = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
+    assert [line["id"] for line in lines]
+    for line in lines:
+        published("item_run-1.json").validate(line)
+        with pytest.raises(ValidationError):
+            published("item_run-1.json").validate({**line, "index": "first"})
+    published("result-1.json").validate(json.loads(Path("a.json").read_text()))
 
 
 @pytest.mark.parametrize(("name", "sample"), [("run-1.json", FULL_RUN), ("result-1.json", FULL_RESULT)])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,6 +122,73 @@ def test_a_reader_that_has_gone_before_a_short_result_is_no_error(tmp_path: Path
         assert started.stderr is not None
         assert started.stderr.read() == b""
     assert started.returncode == 141
+
+
+@pytest.fixture
+def shell(runs: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs the command in a shell, with redirections, in a folder that has something for every command."""
+    (tmp_path / "eval.yaml").write_text("data: [{id: 1, input: a, output: b}]\ngates: [{includes: a}]")
+    package.run_evals_sync([{"id": "1", "input": "a"}], str, gates=[package.checks.includes("a")]).save(tmp_path / "result.json")
+
+    def run(arguments: str, redirections: str) -> subprocess.CompletedProcess[str]:
+        command = f"{shlex.join([sys.executable, '-m', 'quickchecks', *shlex.split(arguments)])} {redirections}"
+        return subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+
+    return run
+
+
+Shell = Callable[..., subprocess.CompletedProcess[str]]
+ONLY_POSIX = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+SCORE = "score runs.jsonl --check no_tool_errors"
+
+
+@ONLY_POSIX
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "run eval.yaml",
+        SCORE,
+        "compare result.json result.json",
+        "inspect runs.jsonl",
+        "checks",
+        "demo",
+        "demo --save new",
+        "--help",
+    ],
+)
+def test_a_full_device_is_one_line_and_exit_2(arguments: str, shell: Shell) -> None:
+    ended = shell(arguments, ">/dev/full")
+    assert (ended.returncode, ended.stderr) == (2, "Error: the output cannot be written: No space left on device\n")
+
+
+@ONLY_POSIX
+@pytest.mark.parametrize(("arguments", "code"), [("run eval.yaml", 1), (SCORE, 1), ("checks", 0), ("--help", 0)])
+@pytest.mark.parametrize("redirections", [">&-", "<&- >&- 2>&-"])
+def test_who_closes_the_output_wants_the_exit_code_alone(redirections: str, arguments: str, code: int, shell: Shell) -> None:
+    ended = shell(arguments, redirections)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (code, "", "")
+
+
+@ONLY_POSIX
+@pytest.mark.parametrize("arguments", ["run eval.yaml", "--help"])
+def test_a_reader_that_does_not_wait_is_no_error_and_no_success(arguments: str, shell: Shell) -> None:
+    piped = shell(arguments, "| true; exit ${PIPESTATUS[0]}")
+    assert (piped.returncode in ((1, 141) if arguments != "--help" else (0, 141)), piped.stderr) == (True, "")
+
+
+@ONLY_POSIX
+@pytest.mark.parametrize("redirections", ["2>/dev/full", "2>&-"])
+def test_errors_that_cannot_be_written_keep_their_exit_code(redirections: str, shell: Shell) -> None:
+    assert shell("nosuch", redirections).returncode == 2
+
+
+@ONLY_POSIX
+@pytest.mark.parametrize(("arguments", "name"), [("run eval.yaml", "full.json"), (SCORE, "full.md"), (SCORE, "full.json")])
+def test_a_report_on_a_full_device_is_named_and_exit_2(arguments: str, name: str, shell: Shell, tmp_path: Path) -> None:
+    (tmp_path / name).symlink_to("/dev/full")
+    ended = shell(f"{arguments} -o {name}", "")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == f"Error: {name} cannot be written: No space left on device\n"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has other signals")

@@ -84,6 +84,9 @@ def test_the_hasty_agent_of_the_example_fails(quickchecks: Command, weather: Pat
         ("gates: [{includes: z}]", "never", 0, "failed · exit 0"),
         ("scorers: [{check: {includes: z}, threshold: 0.5}]", "any", 1, "scored · exit 1"),
         ("scorers: [{check: {includes: z}, threshold: 0.5}]", "gates", 0, "scored · exit 0"),
+        ("scorers: [{check: no_tool_errors, threshold: 0.5}]", "any", 3, "undecided · exit 3"),
+        ("scorers: [{check: no_tool_errors, threshold: 0.5}]", "gates", 3, "undecided · exit 3"),
+        ("scorers: [{check: no_tool_errors, threshold: 0.5}]", "never", 0, "undecided · exit 0"),
         ("scorers: [{includes: z}]", "any", 0, "nothing asserted · exit 0"),
         ("gates: [{when: {condition: {includes: z}, check: {includes: y}}}]", "any", 3, "undecided · exit 3"),
         ("gates: [no_tool_errors]", "any", 3, "undecided · exit 3"),
@@ -186,8 +189,33 @@ def test_only_what_failed_is_run_again(quickchecks: Command, evalfile: Callable[
     Path("asked.txt").unlink()
     ended = quickchecks("run", file, "--only-failed", "result.json")
     assert sorted(asked()) == ["b", "boom"]
-    assert "only the 2 items that failed in result.json, of 3" in ended.out
+    assert "only 2 of 3 items: 2 did not pass in result.json" in ended.out
     assert ended.code == 1
+
+
+def test_what_was_never_run_is_run_too_and_not_called_failed(quickchecks: Command, evalfile: Callable[[str], Path]) -> None:
+    gates = "gates: [{includes: a}]"
+    quickchecks(
+        "run", evalfile(f"data: [{{id: 1, input: a}}, {{id: 2, input: b}}, {{id: 4, input: a}}]\n{gates}"), "-o", "a.json"
+    )
+    Path("asked.txt").unlink()
+    data = "data: [{id: 1, input: a}, {id: 3, input: ab}, {id: 4, input: abc}]"
+    ended = quickchecks("run", evalfile(f"{data}\n{gates}"), "--only-failed", "a.json")
+    assert sorted(asked()) == ["ab", "abc"]
+    note = "only 2 of 3 items: 2 were not run in a.json as they are now; 1 that did not pass there is not in the data"
+    assert f"warning: {note}" in ended.out
+
+
+def test_the_recording_of_the_whole_is_not_replaced_by_that_of_a_few_items(
+    quickchecks: Command, evalfile: Callable[[str], Path]
+) -> None:
+    file = evalfile("data: [a, b]\ngates: [{includes: A}]\noptions: {record: runs.jsonl}")
+    quickchecks("run", file, "-o", "result.json")
+    ended = quickchecks("run", file, "--only-failed", "result.json")
+    assert (ended.code, ended.out) == (2, "")
+    assert "runs.jsonl keeps the runs of result.json: record to another file, with --record FILE" in ended.err
+    assert all(item.run is not None for item in load_result("result.json").items)
+    assert quickchecks("run", file, "--only-failed", "result.json", "--record", "few.jsonl").code == 1
 
 
 def test_when_nothing_failed_nothing_is_run(quickchecks: Command, evalfile: Callable[[str], Path]) -> None:
@@ -195,7 +223,7 @@ def test_when_nothing_failed_nothing_is_run(quickchecks: Command, evalfile: Call
     quickchecks("run", file, "-o", "result.json")
     ended = quickchecks("run", file, "--only-failed", "result.json")
     assert (ended.code, asked()) == (3, ["a"])
-    assert ended.out == "nothing failed in result.json, so that there is nothing to run · exit 3\n"
+    assert ended.out == "every item passed in result.json, so that there is nothing to run · exit 3\n"
 
 
 def test_the_whole_result_is_not_replaced_by_that_of_a_few_items(quickchecks: Command, evalfile: Callable[[str], Path]) -> None:
@@ -222,11 +250,24 @@ def test_runs_are_scored_again_without_asking(quickchecks: Command, evalfile: Ca
     ]
 
 
+def test_a_variable_of_the_target_is_no_matter_of_scoring_again(quickchecks: Command, evalfile: Callable[[str], Path]) -> None:
+    variables = "vars: {wanted: A, model: small, only: agent}\noptions: {target_options: {model: '${model}'}}"
+    file = evalfile(f"data: [{{id: 1, input: a}}]\n{variables}\ngates: [{{includes: '${{wanted}}'}}]")
+    Path("agent.py").write_text("def answer(question, model): return question.upper() + model")
+    assert quickchecks("run", file, "-o", "result.json").code == 0
+    assert quickchecks("run", file, "--rescore", "result.json", "--set", "wanted=Z").code == 1
+    ended = quickchecks("run", file, "--rescore", "result.json", "--set", "wanted=A", "--set", "model=large")
+    assert (ended.code, ended.out) == (2, "")
+    assert "--set model=…: it is for the target, which --rescore does not ask: leave it out" in ended.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
         (["--only-failed", "a.json", "--rescore", "a.json"], "use one of them"),
         (["--rescore", "a.json", "--repeat", "2"], "leave one out"),
+        (["--rescore", "a.json", "--timeout", "2"], "--timeout is about runs to come"),
+        (["--rescore", "a.json", "--concurrency", "2"], "--concurrency is about runs to come"),
         (["--rescore", "a.json", "--watch"], "leave --rescore out"),
         (["--rescore", "a.json"], "the result cannot be read"),
         (["--set", "agent"], "write --set name=value"),

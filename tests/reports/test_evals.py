@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from quickchecks import checks, run_evals_sync
-from quickchecks._results.comparison import MeasureChange
 from quickchecks.errors import UnknownNameError
-from quickchecks.reports.comparisons import COMPARISON_FORMS, measured
+from quickchecks.reports.comparisons import COMPARISON_FORMS
 from quickchecks.reports.evals import EVAL_FORMS, eval_lines, form_for
 
 
@@ -45,15 +44,3 @@ def test_what_broke_stands_in_every_form() -> None:
     for form in EVAL_FORMS.values():
         assert b"no answer" in form(result)
     assert any("no answer" in line.text for line in eval_lines(result, 1))
-
-
-@pytest.mark.parametrize(
-    ("measure", "said"),
-    [
-        (MeasureChange("cost", 9, 1.0, 0.5), "$1.0000 → $0.5000 (-50.0 %)"),
-        (MeasureChange("tokens", 9, 0, 1000), "0 → 1,000 (from nothing)"),
-        (MeasureChange("seconds", 8, 2, 2), "2.00 s → 2.00 s (+0.0 %), known on 8 of 9 items"),
-    ],
-)
-def test_a_measure(measure: MeasureChange, said: str) -> None:
-    assert measured(measure, 9) == said

@@ -10,6 +10,7 @@ import logging
 import os
 import pkgutil
 import sys
+from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
 from typing import IO, NoReturn
@@ -63,6 +64,14 @@ class _Commands(click.Group):
             raise click.UsageError(f"there is no command {name!r}: {hint}", ctx)
         return super().resolve_command(ctx, args)
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
+    ) -> click.Context:
+        try:
+            return super().make_context(info_name, args, parent, **extra)  # which prints the help, when that is asked for
+        except BrokenPipeError:
+            _end_without_reader()
+
     def invoke(self, ctx: click.Context) -> object:
         try:
             try:
@@ -84,8 +93,15 @@ class _Commands(click.Group):
 
 def _end_without_reader() -> NoReturn:
     """End quietly when the reader of a pipe has gone, as `… | head` does."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the interpreter would complain at its end
+    _write_no_more()
     sys.exit(_NOBODY_READS)
+
+
+def _write_no_more() -> None:
+    """Let what is still to be written go nowhere: else the interpreter would try again at its end, and complain."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
 
 
 @click.group(
@@ -113,6 +129,7 @@ class _Notes(logging.Handler):
 
 def main() -> None:
     """Run the command with the arguments of the process."""
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # Reports hold what models wrote, in any language, whatever the locale is.
         if isinstance(stream, TextIOWrapper):
@@ -121,11 +138,37 @@ def main() -> None:
     logger.addHandler(_Notes())
     logger.propagate = False
     try:
+        sys.exit(_run())
+    except BrokenPipeError:
+        _end_without_reader()
+    except OSError as error:
+        # Whatever else was decided, nobody has been told of it.
+        with suppress(OSError):
+            where = error.filename or "the output"
+            click.echo(f"Error: {where} cannot be written: {error.strerror or error}", err=True)
+        _write_no_more()
+        sys.exit(Problem.exit_code)
+
+
+def _run() -> int:
+    """Run the command; returns its exit code."""
+    try:
         code = cli.main(prog_name="quickchecks", standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        return error.exit_code
     except click.Abort:
         click.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
+        return INTERRUPTED
+
+
+def _open_streams() -> None:
+    """Open those of the three standard streams that the process was started without, as `>&-` does: to nothing.
+
+    Whoever closes the output wants the exit code alone. And no file that is opened later must take the place of a stream.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open as long as the process

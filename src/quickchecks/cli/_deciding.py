@@ -18,7 +18,8 @@ def eval_exit_code(result: EvalResult, fail_on: FailOn = "any") -> int:
 
     Args:
         result: The result.
-        fail_on: "any": whatever did not pass. "gates": a threshold that was missed is no failure. "never": nothing is.
+        fail_on: "any": whatever did not pass. "gates": a threshold that was missed is no failure; one
+            that is undecided stays so. "never": nothing is.
 
     Returns:
         0 passed, or nothing was asserted; 1 failed, or a threshold was missed; 3 undecided, or nothing was scored (which no
@@ -35,6 +36,6 @@ def eval_exit_code(result: EvalResult, fail_on: FailOn = "any") -> int:
         return 1
     if result.verdict is None or result.verdict == "passed":
         return 0
-    if fail_on == "gates":
-        return 3 if any(one.verdict == "undecided" for one in result.gate_results) else 0
-    return 3 if result.verdict == "undecided" else 1
+    if result.verdict == "undecided":
+        return 3
+    return 0 if fail_on == "gates" else 1

@@ -13,15 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from quickchecks._evalfile import EvalFile, load_eval_file
-from quickchecks._evals import run_evals_sync
-from quickchecks._evaluation import EvalOptions
-from quickchecks._items import Item
+from quickchecks._evaluation import EvalOptions, Evaluation, Options
+from quickchecks._items import Item, content_hash
 from quickchecks._rescoring import failed_items, rescored
 from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.result import many
 from quickchecks._results.saved import load_result
 from quickchecks.cli._app import Problem
 from quickchecks.cli._files import NewFile
+from quickchecks.cli._interrupts import Interrupts
 from quickchecks.errors import nearest_names
 from quickchecks.reports.evals import EVAL_FORMS, form_for
 
@@ -88,12 +88,13 @@ def read_variables(given: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def evaluate(request: Request, file: EvalFile) -> EvalResult | None:
+def evaluate(request: Request, file: EvalFile, interrupts: Interrupts) -> EvalResult | None:
     """Run an eval, or score the runs of a result again.
 
     Args:
         request: What was asked for.
         file: The eval file.
+        interrupts: Stops the evaluation from now on, so that Ctrl-C at no moment loses what was finished.
 
     Returns:
         The result; None when nothing has failed in the result of `--only-failed`.
@@ -102,24 +103,72 @@ def evaluate(request: Request, file: EvalFile) -> EvalResult | None:
         QuickchecksError: Something of it makes no sense; the target has not been called.
     """
     if request.rescore is not None:
+        idle = [name for name in request.variables if name in file.target_variables]
+        if idle:
+            raise Problem(f"--set {idle[0]}=…: it is for the target, which --rescore does not ask: leave it out")
         return rescore(file, load_result(request.rescore))
     items: Sequence[Item] = file.items
     notes: list[str] = []
     if request.only_failed is not None:
         earlier = load_result(request.only_failed)
-        run = {item.id for item in earlier.items}
-        wanted = (*failed_items(earlier), *(item.id for item in file.items if item.id and item.id not in run))
-        if not wanted:
+        _keep_recording(request.only_failed, earlier, file)
+        chosen = choice_of(earlier, items, request.only_failed)
+        if chosen is None:
             return None
-        items = [item for item in items if item.id in set(wanted)]
-        gone = len(wanted) - len(items)
-        if not items:
-            raise Problem(f"none of the {many(len(wanted), 'item')} that failed in {request.only_failed} is in the data")
-        chosen = f"only the {many(len(items), 'item')} that failed in {request.only_failed}, of {len(file.items)}"
-        notes.append(chosen + (f"; {gone} that failed there are not in the data" if gone else ""))
+        items, note = chosen
+        notes.append(note)
     with redirect_stdout(sys.stderr):  # what a target prints is no part of the result
-        result = run_evals_sync(items, file.load_target(), file.scorers, file.gates, **file.options)
+        evaluation = Evaluation(items, file.load_target(), file.scorers, file.gates, Options.of(file.options))
+        interrupts.stop = evaluation.interrupt
+        result = evaluation.run_elsewhere()
     return replace(result, warnings=(*result.warnings, *notes))
+
+
+def _keep_recording(name: str, earlier: EvalResult, file: EvalFile) -> None:
+    """Refuse to record a few items over the runs of the result that they are chosen by.
+
+    Raises:
+        Problem: They would be.
+    """
+    record = file.options.get("record")
+    if record is None or earlier.recording is None:
+        return
+    if os.path.realpath(record) == os.path.realpath(os.path.join(os.path.dirname(name), earlier.recording)):
+        raise Problem(f"{os.fspath(record)} keeps the runs of {name}: record to another file, with --record FILE")
+
+
+def choice_of(earlier: EvalResult, items: Sequence[Item], name: str) -> tuple[list[Item], str] | None:
+    """Choose the items that did not pass in an earlier result, or were not run there as they are now.
+
+    Args:
+        earlier: The earlier result.
+        items: The present data.
+        name: What to call the result.
+
+    Returns:
+        The items, and what was chosen as a sentence; None when there is nothing to run.
+
+    Raises:
+        Problem: What did not pass is no longer in the data.
+    """
+    failed = set(failed_items(earlier))
+    run = {item.id: content_hash(item.item) for item in earlier.items}
+    again = [item for item in items if item.id in failed]
+    new = [item for item in items if item.id not in failed and run.get(item.id or "") != content_hash(item)]
+    gone = len(failed) - len(again)
+    if not again and not new:
+        if gone:
+            raise Problem(f"none of the {many(gone, 'item')} that did not pass in {name} is in the data")
+        return None
+    told = [f"{len(again)} did not pass in {name}"] if again else []
+    if new:
+        were, they = ("was", "it is") if len(new) == 1 else ("were", "they are")
+        told.append(f"{len(new)} {were} not run in {name} as {they} now")
+    if gone:
+        told.append(f"{gone} that did not pass there {'is' if gone == 1 else 'are'} not in the data")
+    chosen = {item.id for item in (*again, *new)}
+    note = f"only {len(chosen)} of {many(len(items), 'item')}: {'; '.join(told)}"
+    return [item for item in items if item.id in chosen], note
 
 
 def rescore(file: EvalFile, before: EvalResult) -> EvalResult:
@@ -171,13 +220,15 @@ class Written:
 
     def write(self, value: object) -> None:
         """Write the value in every form, and put the files in their places."""
+        path = ""
         try:
             for file, form in zip(self._files, self._forms, strict=True):
-                file.stream.write(form(self._with_its_runs(value, file.path)))
+                path = file.path
+                file.stream.write(form(self._with_its_runs(value, path)))
                 file.keep()
         except OSError as error:
             self.drop()
-            raise Problem(f"a file could not be written: {error.strerror or error}") from error
+            raise Problem(f"{path} cannot be written: {error.strerror or error}") from error
         except BaseException:
             self.drop()
             raise

@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import BinaryIO
 
 from quickchecks._results.result import RunsResult
@@ -50,14 +51,22 @@ class NewFile:
             raise Problem(f"{path} cannot be written: {error.strerror or error}") from error
 
     def keep(self) -> None:
-        """Put the file in its place."""
-        self.stream.close()
-        if not self._direct:
-            os.replace(self._temporary, self._final)
+        """Put the file in its place.
+
+        Raises:
+            Problem: The rest of it could not be written.
+        """
+        try:
+            self.stream.close()
+            if not self._direct:
+                os.replace(self._temporary, self._final)
+        except OSError as error:
+            raise Problem(f"{self.path} cannot be written: {error.strerror or error}") from error
 
     def drop(self) -> None:
         """Leave no trace."""
-        self.stream.close()
+        with suppress(OSError):  # what is still to be written may have no place
+            self.stream.close()
         if not self._direct and os.path.exists(self._temporary):
             os.remove(self._temporary)
 

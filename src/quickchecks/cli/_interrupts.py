@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -19,13 +19,15 @@ class Interrupts:
         seen: Whether Ctrl-C was pressed; a KeyboardInterrupt without that was raised by somebody's code.
         handled: Whether Ctrl-C comes here, so that `seen` says something.
         broken: Whether a step that must be whole was broken off all the same.
+        stop: Called by the first Ctrl-C instead of raising, when there is something that can be stopped in good order.
     """
 
     def __init__(self) -> None:
         self.seen = False
         self.handled = False
         self.broken = False
-        self._held = self._waiting = False
+        self.stop: Callable[[], None] | None = None
+        self._held = self._waiting = self._stopped = False
 
     def __enter__(self) -> Interrupts:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -42,6 +44,10 @@ class Interrupts:
 
     def _come(self, _signal: int, _frame: FrameType | None) -> None:
         self.seen = True
+        if self.stop is not None and not self._stopped:
+            self._stopped = True
+            self.stop()
+            return
         if self._held and not self._waiting:
             self._waiting = True  # the second one does not wait: the step may hang, as a write into a full pipe does
             return

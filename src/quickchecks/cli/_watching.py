@@ -18,6 +18,7 @@ from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.result import INTERRUPTED
 from quickchecks.cli._app import Problem
 from quickchecks.cli._evaluating import Request, evaluate, outputs, rescore
+from quickchecks.cli._interrupts import Interrupts
 from quickchecks.errors import QuickchecksError
 
 __all__ = ("watch",)
@@ -52,7 +53,7 @@ def watch(request: Request, show: Callable[[EvalResult], int], *, rounds: int | 
                 result = watched.round()
                 code = 3 if result is None else show(result)
                 if result is None:
-                    click.echo(f"nothing failed in {request.only_failed}")
+                    click.echo(f"every item passed in {request.only_failed}")
                 sys.stdout.flush()  # a reader of a pipe wants the result of this round now
             except (QuickchecksError, click.ClickException) as error:
                 code = 2
@@ -96,7 +97,8 @@ class _Watched:
                 click.echo("only checks changed: the last runs are scored again", err=True)
                 result: EvalResult | None = rescore(file, self._last)
             else:
-                result = evaluate(self._request, file)
+                with Interrupts() as interrupts:
+                    result = evaluate(self._request, file, interrupts)
         except BaseException:
             files.drop()
             raise

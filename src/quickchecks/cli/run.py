@@ -33,7 +33,7 @@ Examples:
 @click.option("--concurrency", type=click.IntRange(min=1), metavar="N", help="The most items at once.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="What an item may take.")
 @click.option("--record", metavar="FILE", help="Keep every run, as JSON Lines that can be scored again.")
-@click.option("--only-failed", metavar="RESULT", help="Run only the items that failed or broke in this result.")
+@click.option("--only-failed", metavar="RESULT", help="Run only the items that did not pass in this result, or are not in it.")
 @click.option("--rescore", metavar="RESULT", help="Score the runs in this result; the target is not called.")
 @click.option("--watch", is_flag=True, help="Run again when a file changes; where only checks did, score again. Ctrl-C ends it.")
 @click.option(
@@ -61,10 +61,11 @@ def run(
     FILE is YAML with the keys target, data, gates, scorers and options, or Python that defines `evaluation`.
     """
     from quickchecks.cli._evaluating import Request, evaluate, outputs, read_variables
+    from quickchecks.cli._interrupts import Interrupts
 
     if only_failed and rescore:
         raise click.UsageError("--only-failed runs the target, --rescore does not: use one of them")
-    for name, value in (("--repeat", repeat), ("--record", record)):
+    for name, value in (("--repeat", repeat), ("--record", record), ("--concurrency", concurrency), ("--timeout", timeout)):
         if rescore and value:
             raise click.UsageError(f"{name} is about runs to come, and --rescore scores those that there are: leave one out")
     if watch and rescore:
@@ -79,16 +80,18 @@ def run(
         context.exit(keep_watching(request, lambda result: _show(result, fail_on, reports)))
     found = request.load()
     files = outputs(request, found)
-    try:
-        result = evaluate(request, found)
-    except BaseException:
-        files.drop()
-        raise
-    if result is None:
-        files.drop()
-        click.echo(f"nothing failed in {only_failed}, so that there is nothing to run · exit 3")
-        context.exit(3)
-    files.write(result)
+    with Interrupts() as interrupts:
+        try:
+            result = evaluate(request, found, interrupts)
+        except BaseException:
+            files.drop()
+            raise
+        if result is None:
+            files.drop()
+            click.echo(f"every item passed in {only_failed}, so that there is nothing to run · exit 3")
+            context.exit(3)
+        with interrupts.whole():
+            files.write(result)
     context.exit(_show(result, fail_on, reports))
 
 

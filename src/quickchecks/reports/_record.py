@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from quickchecks._results.result import RunsResult
 from quickchecks._run import Gap, Run, RunError, Source
 from quickchecks._score import Score, ScoreRecord
 from quickchecks.errors import RecordingError
 
-__all__ = ("ScoredRunRecord",)
+__all__ = ("RunsReport", "ScoredRunRecord")
 
 
 class ScoredRunRecord(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag="quickchecks.scored_run/1"):
@@ -44,3 +45,15 @@ class ScoredRunRecord(Struct, frozen=True, omit_defaults=True, tag_field="schema
         source = None if error.file is None else Source(error.file, error.line, error.index)
         at = f"at {error.path}: " if error.path else ""
         return cls(source, unreadable=at + error.problem)
+
+
+class RunsReport(Struct, frozen=True, tag_field="schema", tag="quickchecks.report/1"):
+    """Every run with what every scorer says about it, and what came of it all.
+
+    Args:
+        runs: The runs, in the order in which they were read.
+        result: What came of them.
+    """
+
+    runs: tuple[ScoredRunRecord, ...]
+    result: RunsResult

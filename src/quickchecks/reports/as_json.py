@@ -11,7 +11,7 @@ from quickchecks._run import Run
 from quickchecks._score import Score
 from quickchecks._scorer.checks_file import CheckEntry
 from quickchecks.errors import RecordingError
-from quickchecks.reports._record import ScoredRunRecord
+from quickchecks.reports._record import RunsReport, ScoredRunRecord
 
 __all__ = ("start",)
 
@@ -25,7 +25,8 @@ class _Object:
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._separator = b"\n"
-        stream.write(b'{"schema": "quickchecks.report/1",\n"runs": [')
+        schema = _wire.dumps(RunsReport.__struct_config__.tag)
+        stream.write(b'{"schema": ' + schema + b',\n"runs": [')
 
     def add(self, run: Run | None, scores: Sequence[Score], error: RecordingError | None) -> None:
         self._stream.write(self._separator + _wire.dumps(ScoredRunRecord.of(run, scores, error)))

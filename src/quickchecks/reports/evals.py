@@ -23,7 +23,17 @@ from quickchecks.reports._safe import csv_cell, lines, markdown
 
 __all__ = ("EVAL_FORMS", "ItemLine", "eval_lines", "form_for")
 
-_STYLES: Mapping[str, str] = {"passed": "green", "failed": "red", "scored": "red", "undecided": "yellow", "measured": "dim"}
+_STYLES: Mapping[str, str] = {
+    "passed": "green",
+    "failed": "red",
+    "scored": "red",
+    "undecided": "yellow",
+    "measured": "dim",
+    "watched": "dim",
+    "shadow": "dim",
+}
+#: What a page calls scorers that assert nothing, by mode.
+_KINDS = {None: "measured", "watch": "watched", "shadow": "only recorded"}
 #: The most items that a page names of each kind of failure.
 _MAX_ITEMS = 8
 
@@ -156,7 +166,9 @@ def _csv(result: EvalResult) -> bytes:
             rows.writerow((*about, item.error.turn, "", "", kind, None, csv_cell(item.error.message), "", "", seconds))
         for one, score in zip(item.plan, item.scores, strict=False):
             texts = map(csv_cell, (score.reason, score.failure_key, one.scorer.why))
-            rows.writerow((*about, one.turn, csv_cell(one.identity), one.role, score.outcome, score.value, *texts, seconds))
+            rows.writerow(
+                (*about, one.turn, csv_cell(one.identity), one.mode or one.role, score.outcome, score.value, *texts, seconds)
+            )
     return text.getvalue().encode("utf-8", "backslashreplace")
 
 
@@ -206,7 +218,7 @@ def _table(result: EvalResult) -> Iterator[str]:
 
 def _row(one: Assertion, judged: AssertionResult | None, counts: Counts, mean: float | None) -> str:
     verdict: Verdict | str = "measured" if judged is None else judged.verdict
-    kind = "gate" if one.role == "gate" else str(one.bounds) if one.bounds is not None else "measured"
+    kind = "gate" if one.role == "gate" else str(one.bounds) if one.bounds is not None else _KINDS[one.mode]
     counts = counts if judged is None else judged.counts
     others = [
         f"{getattr(counts, name)} {told}"
