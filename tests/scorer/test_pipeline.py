@@ -7,12 +7,14 @@ import functools
 import pickle
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
 from quickchecks import Judge, Prompt, Run, Score, Scorer, checks, create_scorer, filter_run, no_evidence, not_applicable, scorer
 from quickchecks import testing as t
+from quickchecks._run import Message, Text, ToolCall
+from quickchecks._score import Explanation
 from quickchecks.errors import MissingExtraError, NoVerdictError, ScorerDefinitionError
 
 RUN = t.run(t.user("weather?"), "It is sunny.")
@@ -562,3 +564,81 @@ def short_answer(output: str) -> bool:
 def test_functions_and_checks_show_themselves() -> None:
     assert repr(short_answer) == "<scorer short_answer>"
     assert repr(checks.includes("a", name="n", why="w")) == "includes('a', name='n', why='w')"
+
+
+def secretive() -> Run:
+    trace = {"trace": {"id": 1}}
+    call = ToolCall("send", {"secret": "s3cret", "to": ["a"]}, result={"sent": [1]}, metadata=trace)
+    said = (Message("user", (Text("q"),)), Message("assistant", (call, Text("Done."))))
+    return Run(said, {"asked": ["q"]}, metadata={"tags": ["new"]})
+
+
+Anything = Any  # a scorer of a user's may try to do anything with what it gets
+
+CHANGES: dict[str, Callable[[Anything], object]] = {
+    "arguments": lambda run: run.tool_calls[0].arguments.pop("secret"),
+    "raw arguments": lambda run: run.tool_calls[0].raw_arguments["to"].append("b"),
+    "result": lambda run: run.tool_calls[0].result["sent"].clear(),
+    "metadata of the call": lambda run: run.tool_calls[0].metadata["trace"].update(id=2),
+    "metadata": lambda run: run.metadata["tags"].append("old"),
+    "input": lambda run: run.input["asked"].append("more"),
+}
+OF_STEPS: dict[str, Callable[[Callable[[Run], object]], Scorer]] = {
+    "score": lambda step: create_scorer(id="s").generate_score(lambda run: step(run) is None),
+    "score with more": lambda step: create_scorer(id="s").generate_score(lambda run, expected: step(run) is None),
+    "@scorer": lambda step: scorer(id="s")(lambda run: step(run) is None),
+    "preprocess": lambda step: create_scorer(id="s").preprocess(lambda run: step(run)).generate_score(lambda: True),
+    "prepare_run": lambda step: create_scorer(id="s", prepare_run=lambda run: (step(run), run)[1]).generate_score(lambda: True),
+    "inside all_of": lambda step: create_scorer(id="s").generate_score(lambda run: step(run) is None) & checks.includes("Done"),
+}
+
+
+@DOORS
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("kind", OF_STEPS)
+def test_no_step_changes_the_run_that_others_score(kind: str, change: str, door: str) -> None:
+    run = secretive()
+    score = through(door, OF_STEPS[kind](CHANGES[change]), run)
+    assert score.outcome == "error"
+    assert "read-only" in score.reason
+    assert run == secretive()
+
+
+def test_arguments_that_are_parsed_from_a_text_cannot_be_changed_either() -> None:
+    run = t.run(t.call("send", '{"secret": 1}'), "Done.")
+    assert create_scorer(id="s").generate_score(CHANGES["arguments"]).score(run).outcome == "error"
+    assert run.tool_calls[0].arguments == {"secret": 1}
+
+
+def test_what_makes_the_reason_changes_nothing() -> None:
+    def explain(run: Run, score: Score) -> Explanation:
+        CHANGES["arguments"](run)
+        return Explanation("changed")
+
+    run = secretive()
+    score = create_scorer(id="s", explain=explain).generate_score(lambda run: False).score(run)
+    assert "read-only" in score.reason
+    assert run == secretive()
+
+
+def test_what_a_step_returned_and_goes_on_with_is_not_what_later_steps_get() -> None:
+    found = {"words": ["one"]}
+
+    def analyze(results: Mapping[str, Mapping[str, list[str]]]) -> int:
+        found["words"].clear()
+        return len(results["preprocess"]["words"])
+
+    counting = create_scorer(id="s").preprocess(lambda run: found).analyze(analyze)
+    score = counting.generate_score(lambda results: results.analyze == 1).score(RUN)
+    assert score.passed
+    assert score.results is not None
+    assert score.results["preprocess"] == {"words": ["one"]}
+    with pytest.raises(TypeError, match="read-only"):
+        score.results["preprocess"]["words"] = []
+
+
+def test_a_step_sees_the_run_as_it_is() -> None:
+    run = secretive()
+    assert create_scorer(id="s").generate_score(lambda run: run == secretive()).score(run).passed
+    text = t.run("Only text.")
+    assert create_scorer(id="s").generate_score(lambda run: run is text).score(text).passed

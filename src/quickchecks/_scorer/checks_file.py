@@ -261,7 +261,7 @@ class _Reader:
         raise node.place.error(f"a mode is gate, watch or shadow, not {said(node)}", near if near.startswith("did") else "")
 
     def threshold(self, node: YamlNode | None, scorer: Scorer) -> Bounds | None:
-        if node is None or (isinstance(node, YamlScalar) and node.plain and node.text.lower() in ("", "~", "null", "none")):
+        if node is None or (isinstance(node, YamlScalar) and node.plain and node.text.lower() in ("~", "null", "none")):
             return None
         if isinstance(node, YamlMapping):
             _refuse_unknown(node, ("min", "max"), "a threshold")

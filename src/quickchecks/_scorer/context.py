@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
+from quickchecks._read_only import read_only
 from quickchecks._run import Run
 from quickchecks._score import Outcome, Score
-from quickchecks._scorer.read_only import read_only
+from quickchecks._scorer.read_only import read_only_run
 from quickchecks.errors import ScorerError
 
 __all__ = ("Context", "Judged", "StepResults")
@@ -52,13 +53,19 @@ class Context(Struct, frozen=True, gc=False):
         """The value that a step asks for under this name; what several scorers share is read-only."""
         if name == "output":
             return self.run.text
+        if name == "run":
+            return read_only_run(self.run)
         if name == "input" and self.input is None:
             return read_only(self.run.input)
         return read_only(getattr(self, name))
 
 
 class StepResults(Mapping[str, object]):
-    """What the steps before returned: `results.preprocess`, `results.analyze`, `results.generate_score`. Read-only."""
+    """What the steps before returned: `results.preprocess`, `results.analyze`, `results.generate_score`.
+
+    Args:
+        values: What they returned, read-only.
+    """
 
     __slots__ = ("_values",)
 
@@ -66,7 +73,7 @@ class StepResults(Mapping[str, object]):
         self._values = values
 
     def __getitem__(self, stage: str) -> object:
-        return read_only(self._values[stage])
+        return self._values[stage]
 
     def __getattr__(self, stage: str) -> object:
         if stage.startswith("_"):
@@ -74,7 +81,7 @@ class StepResults(Mapping[str, object]):
         if stage not in self._values:
             ran = ", ".join(self._values) or "none"
             raise AttributeError(f"no step {stage!r} has run before this one (ran: {ran})")
-        return read_only(self._values[stage])
+        return self._values[stage]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._values)

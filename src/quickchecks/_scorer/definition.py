@@ -13,6 +13,7 @@ from quickchecks._run import Run
 from quickchecks._score import Explanation, Score
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._scorer.prompts import Judge
+from quickchecks._scorer.read_only import guarded_explain
 from quickchecks.errors import ScorerDefinitionError
 
 __all__ = ("as_scorer", "create_scorer", "scorer")
@@ -64,7 +65,7 @@ def create_scorer(
         description,
         name,
         why,
-        explain=explain,
+        explain=guarded_explain(explain),
         judge=judge,
         prepare_run=prepare_run,
         score_range=(low, high),

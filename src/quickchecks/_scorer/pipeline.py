@@ -18,11 +18,13 @@ from msgspec import UNSET, Struct, UnsetType
 
 from quickchecks import _render, _wire
 from quickchecks._cached import cached
+from quickchecks._read_only import read_only
 from quickchecks._run import Run
 from quickchecks._score import Abstention, Explanation, Score
 from quickchecks._scorer.answers import ABSTAINED, WITHOUT_VALUE, number, plain_score, text_reason, value_and_reason
 from quickchecks._scorer.context import Context, Judged, StepResults
 from quickchecks._scorer.prompts import Judge, Prompt
+from quickchecks._scorer.read_only import guarded, read_only_run
 from quickchecks.errors import MissingExtraError, NoVerdictError, ScorerDefinitionError, ScorerError
 
 if TYPE_CHECKING:
@@ -163,7 +165,9 @@ class Scorer(Struct, frozen=True, dict=True, eq=False):
         if isinstance(definition, Prompt) or steps[0].names.asked != ("run",):
             return None
         flags = getattr(getattr(definition, "__code__", None), "co_flags", 0)
-        return None if flags & 0x80 or getattr(definition, "is_async", False) else definition  # 0x80: a coroutine function
+        if flags & 0x80 or getattr(definition, "is_async", False):  # 0x80: a coroutine function
+            return None
+        return definition if hasattr(definition, "parameter_names") else guarded(definition)  # the built-in ones change nothing
 
     def named(self, name: str | None = None, why: str = "") -> Scorer:
         """The same scorer under a name of its own, with the reason why the user has it.
@@ -293,7 +297,7 @@ class Scorer(Struct, frozen=True, dict=True, eq=False):
                 elif stage == "generate_reason":
                     assert judged is not None  # the steps are in order, and there is a score step
                     judged = msgspec.structs.replace(judged, note=text_reason(answer))
-                done[stage] = answer
+                done[stage] = read_only(answer)
         except MissingExtraError:
             raise
         except AssertionError as error:
@@ -308,7 +312,7 @@ class Scorer(Struct, frozen=True, dict=True, eq=False):
 
     def _prepared(self, run: Run) -> Generator[Awaitable[object], object, Run]:
         assert self.prepare_run is not None
-        prepared = self.prepare_run(run)
+        prepared = self.prepare_run(read_only_run(run))
         if isinstance(prepared, Awaitable):
             prepared = yield prepared
         if not isinstance(prepared, Run):
@@ -339,7 +343,7 @@ class Scorer(Struct, frozen=True, dict=True, eq=False):
 
     def _broken(self, run: Run, stage: str, done: dict[str, object], error: Exception | SystemExit) -> Score:
         message = f"{self.identity} broke in {stage}: {type(error).__name__}: {_wire.as_text(error)}"
-        wrapped = ScorerError(message, scorer=self.identity, failed_step=stage, completed_steps=tuple(done), results=done)
+        wrapped = ScorerError(message, scorer=self.identity, failed_step=stage, completed_steps=tuple(done), results=dict(done))
         wrapped.__cause__ = error
         return Score(self, "error", None, run, error=wrapped, results=self._kept(done))
 

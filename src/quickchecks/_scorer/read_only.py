@@ -1,59 +1,132 @@
-"""Lists and dicts that refuse to be changed, for values that several steps or scorers see."""
+"""Runs that nobody can change: what one scorer changed, the next would judge, and the file of the result would hold."""
 
 from __future__ import annotations
 
-from typing import NoReturn
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar, cast
 
-__all__ = ("read_only",)
+from msgspec import Struct
+from msgspec.structs import replace
+
+from quickchecks._read_only import UNCHANGEABLE, read_only
+from quickchecks._run import UNSET, Message, Other, Part, Reasoning, Run, Step, Text, ToolCall, ToolResult
+from quickchecks._score import Explanation, Score
+
+__all__ = ("guarded", "guarded_explain", "read_only_run")
+
+_Fields = TypeVar("_Fields", bound=Struct)
+_Explain = Callable[[Run, Score], Explanation]
+
+#: Under this name a run keeps its read-only copy, with what else is derived from it; itself is kept as True.
+_KEPT = "_read_only"
 
 
-def read_only(value: object) -> object:
-    """Copy lists, dicts and sets, at every depth, into ones that cannot be changed; everything else stays what it is.
+def read_only_run(run: Run) -> Run:
+    """Copy the lists and dicts in a run, those of nested runs included, into ones that cannot be changed.
 
-    The copies are still lists and dicts: they compare equal to the originals, and JSON encoders take them.
+    Args:
+        run: The run.
+
+    Returns:
+        A run that is equal to it; the run itself when nothing in it can be changed.
 
     Example:
-        >>> read_only({"found": [1, 2]}) == {"found": [1, 2]}
-        True
+        >>> from quickchecks import testing
+        >>> run = read_only_run(testing.run(testing.call("search", {"words": ["rain"]})))
+        >>> run.tool_calls[0].arguments["words"].append("sun")
+        Traceback (most recent call last):
+        TypeError: what a step gets is read-only: change a copy of it, and return that
     """
-    return _copy(value, {}) if type(value) in (dict, list, set, tuple) else value
+    kept = vars(run).get(_KEPT)
+    if kept is not None:
+        return run if kept is True else cast(Run, kept)
+    if _holds_nothing_to_change(run):
+        vars(run)[_KEPT] = True
+        return run
+    found = _with_read_only(run, "input", "metadata")
+    messages = _each(run.messages, _message)
+    children = _each(run.children, read_only_run)
+    if messages is not run.messages or children is not run.children:
+        found = replace(found, messages=messages, children=children)
+    vars(found)[_KEPT] = True
+    if found is not run:
+        vars(run)[_KEPT] = found
+    return found
 
 
-def _copy(value: object, made: dict[int, object]) -> object:
-    """`made` holds what is copied already, by id, so that a value that holds itself is copied into one that does."""
-    kind = type(value)
-    if kind not in (dict, list, set, tuple):
-        return value
-    if id(value) in made:
-        return made[id(value)]
-    if isinstance(value, dict):
-        mapping = made[id(value)] = _ReadOnlyDict()
-        dict.update(mapping, {key: _copy(item, made) for key, item in value.items()})
-        return mapping
-    if isinstance(value, list):
-        items = made[id(value)] = _ReadOnlyList()
-        list.extend(items, [_copy(item, made) for item in value])
-        return items
-    if isinstance(value, set):
-        return frozenset(value)
-    assert isinstance(value, tuple)
-    return tuple([_copy(item, made) for item in value])
+def _holds_nothing_to_change(run: Run) -> bool:
+    """Whether the run is seen at a glance to hold nothing but texts and numbers, as most do."""
+    if run.metadata is not None or run.children or type(run.input) not in UNCHANGEABLE:
+        return False
+    for message in run.messages:
+        if message.metadata is not None:
+            return False
+        for part in message.parts:
+            if type(part) is Text:
+                if part.value is not UNSET:
+                    return False
+            elif type(part) is ToolCall:
+                owned = part.metadata is not None or part.run is not None
+                if owned or type(part.raw_arguments) not in UNCHANGEABLE or type(part.result) not in UNCHANGEABLE:
+                    return False
+            elif type(part) is not Reasoning and type(part) is not Step:
+                return False
+    return True
 
 
-def _refuse(self: object, *_: object, **__: object) -> NoReturn:
-    raise TypeError("what a step gets is read-only: change a copy of it, and return that")
+def guarded(function: Callable[..., object]) -> Callable[[Run], object]:
+    """A function of a user's that gets the run read-only."""
+    return partial(_on_read_only, function)
 
 
-class _ReadOnlyDict(dict[object, object]):
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+def guarded_explain(explain: _Explain | None) -> _Explain | None:
+    """The same for a function that makes a reason; those of this library change nothing."""
+    if explain is None or str(getattr(explain, "__module__", "")).startswith("quickchecks."):
+        return explain
+    return partial(_on_read_only, explain)  # type: ignore[return-value]
 
-    def __reduce__(self) -> tuple[type, tuple[object]]:
-        return dict, (dict(self),)  # a copy is an ordinary dict
+
+def _on_read_only(function: Callable[..., object], run: Run, *others: object) -> object:
+    return function(read_only_run(run), *others)
 
 
-class _ReadOnlyList(list[object]):
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
-    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+_Whole = TypeVar("_Whole", Message, Part, Run)
 
-    def __reduce__(self) -> tuple[type, tuple[object]]:
-        return list, (list(self),)
+
+def _each(values: tuple[_Whole, ...], change: Callable[[_Whole], _Whole]) -> tuple[_Whole, ...]:
+    """The values changed; the same tuple when none of them was."""
+    changed = tuple([change(value) for value in values])
+    return values if all(map(_same, changed, values)) else changed
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other
+
+
+def _message(message: Message) -> Message:
+    found = _with_read_only(message, "metadata")
+    parts = _each(message.parts, _part)
+    return found if parts is message.parts else replace(found, parts=parts)
+
+
+def _part(part: Part) -> Part:
+    if type(part) is Text:
+        return part if type(part.value) in UNCHANGEABLE else replace(part, value=read_only(part.value))
+    if type(part) is ToolCall:
+        found = _with_read_only(part, "raw_arguments", "result", "metadata")
+        run = part.run
+        return found if run is None or (inner := read_only_run(run)) is run else replace(found, run=inner)
+    if type(part) is Other:
+        return _with_read_only(part, "data")
+    return _with_read_only(part, "result") if type(part) is ToolResult else part
+
+
+def _with_read_only(value: _Fields, *names: str) -> _Fields:
+    """The struct with these fields read-only; itself when they are."""
+    found: dict[str, object] = {}
+    for name in names:
+        given = getattr(value, name)
+        if type(given) not in UNCHANGEABLE and (copy := read_only(given)) is not given:
+            found[name] = copy
+    return replace(value, **found) if found else value

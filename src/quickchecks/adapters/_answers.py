@@ -50,14 +50,32 @@ def _builtins(value: Any, path: str) -> Any:
         dump = getattr(foreign, "model_dump", None)
         if callable(dump) and not isinstance(foreign, type):
             return dump(mode="json")
-        if foreign is value:
-            raise NotImplementedError
+        if foreign is value or not _says_what_it_is(foreign):
+            raise _no_answer(foreign, path, "" if foreign is value else f"it stands in {described(value)}: {_advice(foreign)}")
         return str(foreign)  # a path or the like, inside an answer: better shown than refused
 
     try:
         return msgspec.to_builtins(value, str_keys=True, enc_hook=inner)
+    except UnknownFormatError:
+        raise
     except Exception as error:  # str() and model_dump() of foreign objects may raise anything
         raise _no_answer(value, path) from error
+
+
+def _says_what_it_is(foreign: Any) -> bool:
+    """Whether the text of an object is something that an agent may have answered: an exception or a coroutine is none."""
+    if isinstance(foreign, BaseException) or callable(foreign):
+        return False
+    if any(_has(foreign, mark) for mark in ("__await__", "__aiter__", "__next__")):
+        return False
+    return any(getattr(type(foreign), name) is not getattr(object, name) for name in ("__str__", "__repr__"))
+
+
+def _has(foreign: Any, name: str) -> bool:
+    try:
+        return hasattr(foreign, name)
+    except Exception:  # foreign code
+        return False
 
 
 def _no_answer(value: Any, path: str, hint: str = "") -> UnknownFormatError:
@@ -66,9 +84,9 @@ def _no_answer(value: Any, path: str, hint: str = "") -> UnknownFormatError:
 
 
 def _advice(value: Any) -> str:
-    if hasattr(value, "__await__") or hasattr(value, "__aiter__"):
+    if _has(value, "__await__") or _has(value, "__aiter__"):
         return "it was not awaited: pass what it gives"
-    if hasattr(value, "__next__"):
+    if _has(value, "__next__"):
         return "it is an iterator: pass it to load_runs, or list(…) of it"
     if isinstance(value, BaseException):
         return "an agent that raised gave no answer; str(error) is its message"
