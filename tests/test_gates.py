@@ -116,8 +116,24 @@ class TestGates:
         result = judged(graded, *items)
         assert result.passed == (1 in items and not {0, 0.5, "ne", "error"} & set(items))
 
+    def test_what_is_named_is_what_the_count_is_about(self) -> None:
+        result = judged(Gate(graded, pass_rate=0.3), 1, 0, "ne", 0)
+        assert (result.verdict, result.below) == ("undecided", ("2",))
+        assert result.explanation.endswith("; no evidence on 1")
+        result = judged(Gate(graded, pass_rate=0.3), 1, 0, "error", ["na", "error"])
+        assert (result.verdict, result.below) == ("failed", ("2", "3"))
+        assert judged(graded, 1, 0, "error").below == ("1", "2")
+
 
 class TestThresholds:
+    def test_what_is_named_is_what_the_count_is_about(self) -> None:
+        result = judged(Threshold(graded, min=0.8), 1, 0, "ne", 0, role="scorer")
+        assert (result.verdict, result.below) == ("undecided", ("2",))
+        result = judged(Threshold(graded, min=0.8), "na", "ne", role="scorer")
+        assert (result.explanation, result.below) == ("no evidence on 1", ("1",))
+        result = judged(Threshold(graded, min=0.8), "na", "error", role="scorer")
+        assert (result.verdict, result.below) == ("undecided", ("1",))
+
     def test_the_mean_decides_and_the_items_outside_are_named(self) -> None:
         result = judged(Threshold(graded, min=0.8), 1, 1, 1, 0.4, role="scorer")
         assert (result.verdict, result.below) == ("passed", ("3",))

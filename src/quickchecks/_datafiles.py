@@ -13,6 +13,10 @@ __all__ = ("Renaming", "data_records")
 
 #: What stands between the cells of a table that is no CSV with commas.
 _OTHER_SEPARATORS = {";": "';'", "\t": "a tab", "|": "'|'"}
+#: How the names of files end whose form is known, and what to say where it is not.
+_KNOWN = (".json", ".jsonl", ".ndjson", ".gz")
+_FORMS = "a data file is JSON Lines (.jsonl), a JSON array (.json), or CSV with a header (.csv)"
+_EMPTY, _BLANK = "the file is empty", "there are only blank lines in the file"
 _WIDE_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -81,11 +85,22 @@ def _json_values(file: str) -> Iterator[tuple[Source, object]]:
 
     for source, value in stored_values(file, loads=_wire.loads_once):
         if isinstance(value, RecordingError):
+            value.problem = _BLANK if value.problem == _EMPTY and _has_bytes(file) else value.problem
+            value.hint = value.hint or ("" if file == "-" or file.lower().endswith(_KNOWN) else _FORMS)
             raise value.located(file=source.file, line=source.line)
         if isinstance(value, list) and source.line is None:
             yield from ((Source(file, None, index), one) for index, one in enumerate(value))
         else:
             yield source, value
+
+
+def _has_bytes(file: str) -> bool:
+    import os
+
+    try:
+        return os.path.getsize(file) > 0
+    except OSError:
+        return False
 
 
 def _csv_rows(file: str) -> Iterator[tuple[Source, object]]:
@@ -98,7 +113,9 @@ def _csv_rows(file: str) -> Iterator[tuple[Source, object]]:
         with open(file, encoding="utf-8-sig", newline="") as stream:
             rows = csv.reader(stream, strict=True)
             try:
-                header = next((row for row in rows if row), [])
+                header = next((row for row in rows if any(cell.strip() for cell in row)), [])
+                if not header:
+                    raise RecordingError(_BLANK if _has_bytes(file) else _EMPTY, file=file)
                 _refuse_header(header, f"{file}:{rows.line_num}")
                 for row in rows:
                     if row and len(row) != len(header):

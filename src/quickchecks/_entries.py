@@ -56,14 +56,14 @@ class Gate(Struct, frozen=True):
             if value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)):
-                raise CheckArgumentTypeError(f"Gate() takes {name} as a number, not {_render.value(value)}")
+                raise CheckArgumentTypeError(f"a gate takes {name} as a number, not {_render.value(value)}")
             least, below = (_LEAST_RATE, "up to 1") if name == "pass_rate" else (_LEAST_CONFIDENCE, "to below 1")
             if not least <= value <= 1 or (name == "confidence" and value == 1):
                 percent = f"; for {value:g} % write {value / 100:g}" if 1 < value <= 100 else ""
-                raise CheckArgumentError(f"Gate() takes {name} from {least:g} {below}, not {value:g}{percent}")
+                raise CheckArgumentError(f"a gate takes {name} from {least:g} {below}, not {value:g}{percent}")
         if self.confidence is not None and self.pass_rate == 1:
             raise CheckArgumentError(
-                "Gate() with a confidence needs a pass_rate below 1: no number of items proves that all pass"
+                "a gate with a confidence needs a pass_rate below 1: no number of items proves that all pass"
             )
         if isinstance(self.scorer, (Threshold, Gate)):
             raise ScorerDefinitionError("a gate takes a scorer, not a threshold or another gate")

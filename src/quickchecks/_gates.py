@@ -16,6 +16,7 @@ from quickchecks import _render, _stats
 from quickchecks._entries import Assertion, Gate, Threshold, gates_of, scorers_of
 from quickchecks._score import Score
 from quickchecks._scorer.thresholds import SLACK, Bounds
+from quickchecks.errors import NoVerdictError
 
 __all__ = (
     "Assertion",
@@ -82,7 +83,7 @@ class AssertionResult(Struct, frozen=True, omit_defaults=True):
         turn: The turn that was judged.
         bounds: What the mean had to keep, for a threshold.
         interval: The 95 % interval of the pass rate, for a gate.
-        below: The ids of the items that did not reach it.
+        below: The ids of the items that did not reach it; of one that is undecided for want of evidence, those without.
     """
 
     scorer: str
@@ -94,6 +95,9 @@ class AssertionResult(Struct, frozen=True, omit_defaults=True):
     bounds: Bounds | None = None
     interval: tuple[float, float] | None = None
     below: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        raise NoVerdictError(f"what came of a gate is neither true nor false: ask for .passed; its verdict is {self.verdict}")
 
     @property
     def passed(self) -> bool:
@@ -123,7 +127,11 @@ def judge(assertion: Assertion, scores: Mapping[str, Sequence[Score | None]]) ->
     values = {item: found for item, of_item in scores.items() if (found := _values(of_item))}
     mean = fsum(fsum(found) / len(found) for found in values.values()) / len(values) if values else None
     judged = _gate if assertion.role == "gate" else _threshold
-    verdict, explanation, below = judged(assertion, counts, values, mean)
+    unjudged = {
+        kind: [item for item, of_item in scores.items() if any(one is not None and one.outcome == kind for one in of_item)]
+        for kind in ("error", "no_evidence")
+    }
+    verdict, explanation, below = judged(assertion, counts, values, mean, unjudged)
     interval = None
     if assertion.role == "gate" and values:
         rates = [sum(value >= 1 for value in found) / len(found) for found in values.values()]
@@ -143,7 +151,13 @@ def _values(scores: Sequence[Score | None]) -> list[float]:
 Judged = tuple[Verdict, str, list[str]]
 
 
-def _gate(assertion: Assertion, counts: Counts, values: Mapping[str, list[float]], mean: float | None) -> Judged:
+def _gate(
+    assertion: Assertion,
+    counts: Counts,
+    values: Mapping[str, list[float]],
+    mean: float | None,
+    unjudged: Mapping[str, list[str]],
+) -> Judged:
     below = [item for item, found in values.items() if any(value < 1 for value in found)]
     runs = sum(map(len, values.values()))
     clean = sum(value >= 1 for found in values.values() for value in found)
@@ -151,17 +165,20 @@ def _gate(assertion: Assertion, counts: Counts, values: Mapping[str, list[float]
     said = _rate(clean, runs, f"judged {noun}" if counts.unscored else noun, values)
     if counts.unscored:
         said += f"; {counts.unscored} more broke before {'it' if counts.unscored == 1 else 'they'} could be judged"
-    if counts.errors:
-        return "failed", f"{said}; the scorer broke on {counts.errors}" if runs else f"the scorer broke on {counts.errors}", below
     wanted = assertion.pass_rate
-    if runs and (not clean or clean < runs * wanted - SLACK):  # what no item passes fails, however little is asked
+    too_few = runs > 0 and (not clean or clean < runs * wanted - SLACK)  # what no item passes fails, however little is asked
+    if counts.errors:
+        short = dict.fromkeys([*(below if too_few else ()), *unjudged["error"]])
+        broke = f"the scorer broke on {counts.errors}"
+        return "failed", f"{said}; {broke}" if runs else broke, list(short)
+    if too_few:
         needs = "" if wanted == 1 else f", {_percent(wanted)} are wanted"
         return "failed", f"{said}{needs}", below
     if counts.no_evidence:
         return (
             "undecided",
             f"{said}; no evidence on {counts.no_evidence}" if runs else f"no evidence on {counts.no_evidence}",
-            below,
+            unjudged["no_evidence"],
         )
     if not runs:
         return "undecided", _nothing_judged(counts), below
@@ -182,18 +199,26 @@ def _gate(assertion: Assertion, counts: Counts, values: Mapping[str, list[float]
     )
 
 
-def _threshold(assertion: Assertion, counts: Counts, values: Mapping[str, list[float]], mean: float | None) -> Judged:
+def _threshold(
+    assertion: Assertion,
+    counts: Counts,
+    values: Mapping[str, list[float]],
+    mean: float | None,
+    unjudged: Mapping[str, list[str]],
+) -> Judged:
     assert assertion.bounds is not None
     bounds = assertion.bounds
     below = [item for item, found in values.items() if not bounds.met(fsum(found) / len(found))]
     beyond = f"; outside are {_render.listed([repr(item) for item in below], limit=5)}" if below else ""
     if mean is None:
-        return "undecided", f"no evidence on {counts.no_evidence}" if counts.no_evidence else _nothing_judged(counts), below
+        if counts.no_evidence:
+            return "undecided", f"no evidence on {counts.no_evidence}", unjudged["no_evidence"]
+        return "undecided", _nothing_judged(counts), unjudged["error"]
     said = f"the mean is {_precise(mean, bounds)}, {bounds} is wanted"
     if counts.errors or counts.unscored:
         said += f" ({counts.errors + counts.unscored} broke and are left out)"
     if counts.no_evidence:
-        return "undecided", f"{said}; no evidence on {counts.no_evidence}", below
+        return "undecided", f"{said}; no evidence on {counts.no_evidence}", unjudged["no_evidence"]
     return ("passed" if bounds.met(mean) else "scored"), f"{said}{beyond}", below
 
 

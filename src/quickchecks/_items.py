@@ -132,6 +132,8 @@ def load_items(path: str | PathLike[str], *, fields: Mapping[str, str] | None = 
     items: list[Item] = []
     for source, value in data_records(file):
         try:
+            if value is None:
+                raise ItemError("this record is null; a record is a mapping with an input, or the input itself")
             value = value if renaming is None else renaming.of(value)
             if is_table and isinstance(value, dict):
                 value = {key: cell for key, cell in value.items() if cell != ""}
@@ -221,7 +223,7 @@ def _item_of_mapping(value: Mapping[object, object], index: int) -> Item:
     extra = {str(key): item for key, item in value.items() if key not in _KNOWN}
     for key in extra:
         if key in ("gates", "scorers"):
-            raise ItemError(f"item {index} has {key!r}, which only a turn has: write turns=[{{'input': ..., {key!r}: [...]}}]")
+            raise ItemError(f"item {index} has {key!r}, which only a turn has: {{'turns': [{{'input': ..., {key!r}: [...]}}]}}")
         if (near := nearest_names(key, _EXPECTED[:4])).startswith("did"):
             raise ItemError(f"item {index} has {key!r}, which means nothing here: {near} (what is only kept goes to metadata)")
     metadata = value.get("metadata")

@@ -29,11 +29,13 @@ class JsonError(ValueError):
     Args:
         message: The message.
         line: The line in the text, where it is known.
+        path: Where inside the value, such as `$.items[3]`, where it is known.
     """
 
-    def __init__(self, message: str, line: int | None = None) -> None:
+    def __init__(self, message: str, line: int | None = None, *, path: str = "") -> None:
         super().__init__(message)
         self.line = line
+        self.path = path
 
 
 def loads(data: bytes | str) -> Any:
@@ -83,43 +85,64 @@ def loads_once(data: bytes | str) -> Any:
     except RecursionError:
         raise JsonError("the JSON is nested too deeply to be read") from None
     if any(repeats):
-        key, line = _repeat_in(text)
-        raise JsonError(f"the key {key!r} stands twice in one object", line)
+        key, line, path = _repeat_in(text)
+        raise JsonError(f"the key {key!r} stands twice in one object", line, path=path)
     return found
 
 
-def _repeat_in(text: str) -> tuple[str, int]:
-    """The first key of a JSON text that its object has already, and on which line it stands."""
+def _repeat_in(text: str) -> tuple[str, int, str]:
+    """The first key of a JSON text that its object has already, on which line it stands, and the path of the object."""
     import json
     import re
 
     objects: list[set[str]] = []
+    steps: list[str | int] = []  # inside each of them: the key, or the place in the list
     text_before = None
-    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\[\]:]', text):
+    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]', text):
         sign = token[0]
         if sign in "{[":
             objects.append(set())
+            steps.append("" if sign == "{" else 0)
         elif sign in "}]":
             objects.pop()
+            steps.pop()
+        elif sign == ",":
+            step = steps[-1]
+            steps[-1] = step + 1 if isinstance(step, int) else step
         elif sign != ":":
             text_before = token
         elif text_before is not None:
             key = json.loads(text_before[0])
             if key in objects[-1]:
-                return key, text.count("\n", 0, text_before.start()) + 1
+                path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps[:-1])
+                return key, text.count("\n", 0, text_before.start()) + 1, f"${path}"
             objects[-1].add(key)
+            steps[-1] = key
     raise AssertionError("there is a key that its object has already")
+
+
+def _refuse_conflict(text: str) -> None:
+    """Refuse a text in which a merge stands that nobody has finished."""
+    import re
+
+    # No JSON has a line that begins so: a line break inside a text of it is escaped.
+    found = re.search(r"^(?:<{7}|>{7}|\|{7})(?=\s|$)", text, re.MULTILINE) or re.fullmatch(r"={7}\s*", text)
+    if found is not None:
+        said = f"git left a conflict here ({found[0].strip()}): finish the merge, and take its marks out of the file"
+        raise JsonError(said, text.count("\n", 0, found.start()) + 1)
 
 
 def _loads_slowly(data: bytes | str, first: Exception) -> Any:
     import json  # here and below, because it is rarely needed and every import of quickchecks would pay for it
 
+    text = ""
     try:
         text = data if isinstance(data, str) else data.decode("utf-8-sig", "surrogatepass")
         return json.loads(text.removeprefix("\ufeff"))
     except RecursionError:
         raise JsonError("the JSON is nested too deeply to be read") from None
     except ValueError as error:
+        _refuse_conflict(text)
         raise JsonError(f"not valid JSON: {error}") from first
 
 

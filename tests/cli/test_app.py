@@ -226,3 +226,85 @@ def test_the_script_that_is_installed_is_the_same_command() -> None:
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["scripts"] == {"quickchecks": "quickchecks.cli:main"}
+
+
+EVAL = "target: agent:answer\ndata: [{input: x}]\ngates: [{includes: fine}]\n"
+
+
+def run_agent(folder: Path, body: str, *options: str, before: str = "") -> subprocess.CompletedProcess[str]:
+    """Run an eval whose target does something before it answers; `before` is done before the command."""
+    (folder / "agent.py").write_text(f"import os, sys\ndef answer(text):\n    {body}\n    return 'fine'\n")
+    (folder / "eval.yaml").write_text(EVAL)
+    code = f"import sys; sys.argv = ['quickchecks', 'run', 'eval.yaml', *{options!r}]\n{before}\n"
+    code += "from quickchecks.cli import main\nmain()"
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "sys.stdout.close()",
+        "sys.stderr.close()",
+        "sys.__stdout__.close(); sys.__stderr__.close()",
+        "sys.__stderr__.buffer.close()",
+        "sys.stdout = sys.stderr = None",
+        "os.close(2)",
+    ],
+)
+def test_a_target_that_closes_streams_takes_no_verdict_away(body: str, tmp_path: Path) -> None:
+    ended = run_agent(tmp_path, body)
+    assert ended.returncode == 0
+    assert ended.stdout.startswith("passed")
+    assert "lost" not in ended.stderr
+
+
+@pytest.mark.parametrize("body", ["sys.__stdout__.buffer.close()", "sys.__stdout__.detach()", "os.close(1)"])
+def test_an_output_that_is_gone_is_one_line_and_exit_2(body: str, tmp_path: Path) -> None:
+    ended = run_agent(tmp_path, body)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert re.fullmatch(r"Error: .*\n", ended.stderr)
+
+
+def test_what_is_written_is_where_it_was_said_wherever_the_target_goes(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    ended = run_agent(tmp_path, "os.chdir('elsewhere')", "--record", "runs.jsonl", "-o", "out/result.json")
+    assert ended.returncode == 0
+    assert (tmp_path / "runs.jsonl").read_text().count("\n") == 1
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["result.json"]
+    assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+INTERRUPT = "os.kill(os.getpid(), signal.SIGINT)"
+
+
+@pytest.mark.parametrize("module", ["quickchecks.cli._app", "click", "quickchecks.cli.run"])
+def test_ctrl_c_while_the_command_is_loaded_ends_it_quietly(module: str, tmp_path: Path) -> None:
+    before = f"""
+import os, signal
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            {INTERRUPT}
+sys.meta_path.insert(0, Interrupting())
+"""
+    ended = run_agent(tmp_path, "pass", before=before)
+    assert (ended.returncode, ended.stdout) == (130, "")
+    assert ended.stderr.strip() in ("", "interrupted")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_after_the_last_item_loses_no_result(times: int, tmp_path: Path) -> None:
+    before = f"""
+import os, signal
+from quickchecks.cli import _evaluating
+write = _evaluating.Written.write
+def interrupted(self, value):
+    for _ in range({times}):
+        {INTERRUPT}
+    write(self, value)
+_evaluating.Written.write = interrupted
+"""
+    ended = run_agent(tmp_path, "pass", "-o", "result.json", before=before)
+    assert ended.returncode == (0 if times == 1 else 130)
+    assert "passed · exit 0" in ended.stdout
+    assert (tmp_path / "result.json").exists()

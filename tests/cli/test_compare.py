@@ -216,6 +216,11 @@ def judging(answer: object) -> object:
     return create_scorer(id="check", version="1").generate_score(lambda: answer)
 
 
+def applying(*items: str) -> object:
+    """A check that passes on these items, and does not apply to others."""
+    return create_scorer(id="check", version="1").generate_score(lambda input: True if input in items else not_applicable())
+
+
 EIGHT = {str(n): "ok" for n in range(8)}
 WHOLE = result(EIGHT)
 #: Two results, what is asked, and the only honest exit code with the sentence that says why.
@@ -336,6 +341,20 @@ NO_FALSE_GREEN: dict[str, tuple[EvalResult, EvalResult, Sequence[str], int, str]
         [],
         3,
         "undecided: check judged 1 item before and none of them now",
+    ),
+    "a gate applies to few of its items now": (
+        result(EIGHT, [OK, applying(*EIGHT)]),
+        result(EIGHT, [OK, applying("3")]),
+        [],
+        3,
+        "undecided: check judged 8 items before and 1 of them now",
+    ),
+    "a gate applies to some of its items no longer": (
+        result(EIGHT, [OK, applying(*EIGHT)]),
+        result(EIGHT, [OK, applying("0", "1", "2", "3", "4", "5", "6")]),
+        [],
+        0,
+        "no regression: 0 broke, 0 mended, on 8 items in both; beside these: 1 note above",
     ),
     "the gates became scorers": (
         WHOLE,
@@ -477,6 +496,17 @@ def test_only_scorers_that_fell_by_more_than_chance_are_named(quickchecks: Comma
     result({**data, **{str(n): f"0 {'a' * n}" for n in range(8)}}, [], [one, checks.similarity("0 a")]).save("b.json")
     ended = quickchecks("compare", "a.json", "b.json")
     assert (ended.code, ended.out.splitlines()[-1]) == (1, "regressed: \\u001b[31mone fell · exit 1")
+
+
+@pytest.mark.parametrize("options", [[], ["--fail-on", "never"], ["--fail-on", "cost>+10%"]])
+def test_a_gate_that_is_lost_is_shown_whatever_is_decided(options: list[str], quickchecks: Command) -> None:
+    result({"a": "ok", "b": "ok"}, [OK, applying("a", "b")]).save("a.json")
+    result({"a": "ok", "b": "no"}, [OK, applying()]).save("b.json")
+    ended = quickchecks("compare", "a.json", "b.json", *options, "-o", "c.md", "-o", "c.json")
+    said = "note: check judged 2 items before and none of them now; not applicable: a, b"
+    assert f"  {said}\n" in ended.out
+    assert said.removeprefix("note: ") in Path("c.md").read_text()
+    assert said.removeprefix("note: ") in json.loads(Path("c.json").read_text())["notes"]
 
 
 def test_an_item_that_was_not_reached_does_not_look_removed(quickchecks: Command) -> None:

@@ -145,7 +145,7 @@ def test_every_form_of_report(quickchecks: Command, weather: Path) -> None:
         (["a.json", "./a.json"], "stands twice"),
         (["eval.yaml"], "is what is read here"),
         (["dataset.jsonl"], "is what is read here"),
-        (["no/such/folder.json"], "cannot be written"),
+        (["new/a.json", "eval.yaml/a.json"], "eval.yaml/a.json cannot be written: Not a directory"),
     ],
 )
 def test_nothing_is_asked_when_the_result_could_not_be_written(
@@ -156,6 +156,7 @@ def test_nothing_is_asked_when_the_result_could_not_be_written(
     assert (ended.code, ended.out) == (2, "")
     assert problem in ended.err
     assert "imported" not in ended.err
+    assert not Path("new").exists()
 
 
 def test_options_of_the_command_take_the_place_of_those_of_the_file(
@@ -175,6 +176,32 @@ def test_options_of_the_command_take_the_place_of_those_of_the_file(
 def test_the_data_is_not_overwritten_by_a_recording(quickchecks: Command, weather: Path) -> None:
     ended = quickchecks("run", "eval.yaml", "--record", "dataset.jsonl")
     assert (ended.code, ended.err) == (2, "Error: dataset.jsonl is what is read here: record to another file\n")
+
+
+def test_a_folder_is_made_for_whatever_is_written(quickchecks: Command, evalfile: Callable[[str], Path]) -> None:
+    file = evalfile("data: [a]\ngates: [{includes: a}]")
+    names = ("runs/all/a.jsonl", "out/result.json", "out/deep/page.md")
+    ended = quickchecks("run", file, "--record", names[0], "-o", names[1], "-o", names[2])
+    assert ended.code == 0
+    assert [Path(name).is_file() for name in names] == [True, True, True]
+    assert quickchecks("compare", names[1], names[1], "-o", "c/c.md").code == 3
+    assert quickchecks("score", names[0], "--check", "includes('a')", "-o", "s/s.md", "--failures", "s/f/f.jsonl").code == 0
+    assert [Path(name).is_file() for name in ("c/c.md", "s/s.md", "s/f/f.jsonl")] == [True, True, True]
+
+
+def test_no_folder_is_left_where_nothing_was_written(quickchecks: Command, evalfile: Callable[[str], Path]) -> None:
+    file = evalfile("data: [a]\ngates: [{includes: a}]")
+    quickchecks("run", file, "-o", "result.json")
+    ended = quickchecks("run", file, "--only-failed", "result.json", "-o", "new/in/a.json", "-o", "new/in/b.md")
+    assert (ended.code, Path("new").exists()) == (3, False)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "./a.jsonl"])
+def test_the_runs_and_the_result_are_two_files(name: str, quickchecks: Command, evalfile: Callable[[str], Path]) -> None:
+    ended = quickchecks("run", evalfile("data: [a]\ngates: [{includes: a}]"), "--record", "a.jsonl", "-o", name)
+    said = f"{name} would be written twice, with the recorded runs and by -o: give one of them another name"
+    assert (ended.code, ended.err) == (2, f"Error: {said}\n")
+    assert not Path("a.jsonl").exists()
 
 
 def test_a_result_elsewhere_than_its_recording_holds_its_runs(quickchecks: Command, evalfile: Callable[[str], Path]) -> None:
@@ -218,12 +245,71 @@ def test_the_recording_of_the_whole_is_not_replaced_by_that_of_a_few_items(
     assert quickchecks("run", file, "--only-failed", "result.json", "--record", "few.jsonl").code == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "target: fine:answer\ndata: [a]",
+            "eval.yaml: there is nothing to score with: it has neither gates nor scorers\n"
+            "  write, for example, gates: [no_tool_errors]\n",
+        ),
+        (
+            "data: [{id: x, input: a}]\ngates: [no_tool_errors]",
+            "eval.yaml: item 'x' has to be asked, and eval.yaml has no target\n"
+            "  write target: module:function, or give each item the output that is known already\n",
+        ),
+        (
+            "data: items.jsonl\ngates: [no_tool_errors]",
+            "items.jsonl:2: item 'y' has to be asked, and eval.yaml has no target\n"
+            "  write target: module:function, or give each item the output that is known already\n",
+        ),
+    ],
+)
+def test_what_a_file_lacks_is_said_in_its_own_words(text: str, said: str, quickchecks: Command) -> None:
+    Path("eval.yaml").write_text(text)
+    Path("items.jsonl").write_text('{"id": "x", "input": "a", "output": "b"}\n{"id": "y", "input": "a"}\n')
+    ended = quickchecks("run", "eval.yaml", "-o", "result.json")
+    assert (ended.code, ended.err) == (2, f"Error: {said}")
+    assert not Path("result.json").exists()
+
+
+def test_what_a_python_file_lacks_is_said_in_python(quickchecks: Command) -> None:
+    Path("lacking.py").write_text("evaluation = {'data': ['a']}")
+    assert "write, for example, gates=[checks.no_tool_errors()]" in quickchecks("run", "lacking.py").err
+    Path("lacking.py").write_text("from quickchecks import checks\nevaluation = {'data': ['a'], 'gates': [checks.includes('a')]}")
+    assert "lacking.py has no target\n  write target=…, or give" in quickchecks("run", "lacking.py").err
+
+
 def test_when_nothing_failed_nothing_is_run(quickchecks: Command, evalfile: Callable[[str], Path]) -> None:
     file = evalfile("data: [a]\ngates: [{includes: a}]")
     quickchecks("run", file, "-o", "result.json")
     ended = quickchecks("run", file, "--only-failed", "result.json")
     assert (ended.code, asked()) == (3, ["a"])
-    assert ended.out == "every item passed in result.json, so that there is nothing to run · exit 3\n"
+    assert ended.out == "no item failed in result.json, which passed, so that there is nothing to run · exit 3\n"
+
+
+@pytest.mark.parametrize(
+    ("checks", "said"),
+    [
+        (
+            "gates: [{when: {condition: {includes: z}, check: {includes: a}}}]",
+            "no item failed in result.json, which is undecided (when(includes('z'), includes('a')): no item was judged: "
+            "it does not apply to 1), so that there is nothing to run; leave --only-failed out to run every item · exit 3\n",
+        ),
+        (
+            "scorers: [{includes: a}]",
+            "no item failed in result.json, which asserts nothing, so that there is nothing to run; "
+            "leave --only-failed out to run every item · exit 3\n",
+        ),
+    ],
+)
+def test_a_result_without_failures_is_not_said_to_have_passed(
+    checks: str, said: str, quickchecks: Command, evalfile: Callable[[str], Path]
+) -> None:
+    file = evalfile(f"data: [a]\n{checks}")
+    quickchecks("run", file, "-o", "result.json")
+    ended = quickchecks("run", file, "--only-failed", "result.json")
+    assert (ended.code, ended.out) == (3, said)
 
 
 def test_the_whole_result_is_not_replaced_by_that_of_a_few_items(quickchecks: Command, evalfile: Callable[[str], Path]) -> None:

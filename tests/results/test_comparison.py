@@ -444,7 +444,84 @@ def test_items_that_a_scorer_no_longer_judges_are_told() -> None:
 
     data = {"1": "a", "2": "a"}
     found = compare_results(evaluated(data, scorer("")), evaluated(data, scorer("2")))
-    assert (found.notes, found.open_ended) == (("check no longer judges 1 item: 2", "no scorer judged 1 item in both: 2"), "")
+    said = "check judged 2 items before and 1 of them now; not applicable: 2"
+    assert (found.notes, found.open_ended) == ((said, "no scorer judged 1 item in both: 2"), "")
+
+
+def skipping(*skipped: str, what: object = None) -> Scorer:
+    """Judges every item but some."""
+    instead = not_applicable() if what is None else what
+    return create_scorer(id="check", version="1").generate_score(lambda input: instead if input in skipped else True)
+
+
+TEN = {str(n): "ok" for n in range(10)}
+
+
+@pytest.mark.parametrize(
+    ("kept", "open_ended"),
+    [
+        (10, ""),
+        (9, ""),
+        (5, ""),
+        (4, "check judged 10 items before and 4 of them now"),
+        (1, "check judged 10 items before and 1 of them now"),
+        (0, "check judged 10 items before and none of them now"),
+    ],
+)
+def test_a_gate_that_judges_less_than_half_of_what_it_judged_leaves_it_open(kept: int, open_ended: str) -> None:
+    gone = [str(n) for n in range(kept, 10)]
+    found = compare_results(evaluated(TEN, gates=[OK, skipping()]), evaluated(TEN, gates=[OK, skipping(*gone)]))
+    assert (found.open_ended, found.regressed) == (open_ended, False)
+    named = f"check judged 10 items before and {kept or 'none'} of them now; not applicable: {', '.join(gone)}"
+    assert found.notes == ((named,) if gone else ())
+
+
+def test_a_loss_is_told_when_something_else_regressed_too() -> None:
+    after = evaluated({**TEN, "3": "no"}, gates=[OK, skipping(*TEN)])
+    found = compare_results(evaluated(TEN, gates=[OK, skipping()]), after)
+    assert (found.regressed, len(found.broke)) == (True, 1)
+    assert found.notes[0].startswith("check judged 10 items before and none of them now; not applicable: 0, 1, 2")
+
+
+def test_what_broke_counts_as_lost_and_is_named_once() -> None:
+    hidden = skipping(*TEN, what=no_evidence("it is hidden"))
+    found = compare_results(evaluated(TEN, skipping(), OK), evaluated(TEN, hidden, OK))
+    assert (len(found.broke), found.notes) == (10, ("check judged 10 items before and none of them now",))
+    few = compare_results(evaluated(TEN, skipping(), OK), evaluated(TEN, skipping("1", what=no_evidence("it is hidden")), OK))
+    assert (len(few.broke), few.notes, few.open_ended) == (1, (), "")
+
+
+def test_what_failed_and_can_no_longer_be_judged_on_most_items_leaves_it_open() -> None:
+    found = compare_results(evaluated(TEN, answering(False), OK), evaluated(TEN, answering(no_evidence("it is hidden")), OK))
+    assert (found.regressed, found.open_ended) == (False, "check judged 10 items before and none of them now")
+
+
+def test_a_scorer_that_judges_fewer_repetitions_is_told() -> None:
+    def scorer(says: list[object]) -> Scorer:
+        return create_scorer(id="check", version="1").generate_score(lambda: says.pop(0))
+
+    data = {"1": ["ok"] * 3}
+    before = evaluated(data, scorer([True] * 3), OK, repetitions=3)
+    found = compare_results(before, evaluated(data, scorer([True, True, not_applicable()]), OK, repetitions=3))
+    said = "check judged more repetitions of 1 item before than now"
+    assert (found.notes, found.open_ended) == ((f"{said}; in fewer repetitions: 1",), "")
+    found = compare_results(before, evaluated(data, scorer([True, not_applicable(), not_applicable()]), OK, repetitions=3))
+    assert (found.notes, found.open_ended) == ((f"{said}; in fewer repetitions: 1",), said)
+
+
+def test_a_check_of_a_turn_that_is_no_longer_asked_is_told() -> None:
+    def talked(*with_gate: str) -> EvalResult:
+        gates: dict[str, object] = {"gates": [OK]}
+        data = [{"id": item, "turns": [{"input": item, **(gates if item in with_gate else {})}]} for item in "abc"]
+        return run_evals_sync(data, lambda item: "ok", [checks.excludes("no")])
+
+    found = compare_results(talked("a", "b", "c"), talked("a", "b"))
+    assert found.notes == ("turn 0: includes('ok') judged 3 items before and 2 of them now; not asked: c",)
+
+
+def test_items_that_broke_are_no_loss_of_their_scorers() -> None:
+    found = compared(TEN, {**TEN, **{str(n): GONE for n in range(9)}})
+    assert (len(found.broke), found.open_ended) == (9, "")
 
 
 def test_an_item_that_broke_in_both_is_told() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
@@ -337,7 +338,8 @@ def test_a_damaged_recording_costs_the_damaged_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "not valid JSON"),
+        (b"", "the file is empty"),
+        (b" \n\n", "the file is empty"),
         (b"{", "not valid JSON"),
         (b"\xff\xfe", "not valid JSON"),
         (b"[" * 100_000, "nested too deeply"),
@@ -374,18 +376,33 @@ def _changes() -> Iterator[tuple[str, Callable[[dict[str, Any]], object]]]:
     yield "Expected `array`", lambda value: value.update(items={})
     yield "entries apply to every item", lambda value: value.update(common=99)
     yield "entries apply to every item", lambda value: value.update(common=-1)
-    yield "an entry that is not there", lambda value: value["items"][0].update(entries=[0, 99])
-    yield "an entry that is not there", lambda value: value["items"][0].update(entries=[-1])
-    yield "4 scores for 5 entries", lambda value: value["items"][0]["scores"].pop()
-    yield "scores for 5 entries", lambda value: value["items"][0]["scores"].append(value["items"][0]["scores"][0])
-    yield "a score that failed cannot be", lambda value: value["items"][0]["scores"][0].update(outcome="failed")
-    yield "a score that passed cannot be", lambda value: value["items"][0]["scores"][0].update(value=None)
-    yield "a score that passed cannot be", lambda value: value["items"][0]["scores"][0].update(value=float("nan"))
+    yield "the item names entry 99, and the result has 5 entries", lambda value: value["items"][0].update(entries=[0, 99])
+    yield "the item names entry -1", lambda value: value["items"][0].update(entries=[-1])
+    yield "the item has 4 scores, and one was expected for each of 5 entries", lambda value: value["items"][0]["scores"].pop()
+    yield (
+        "the item has 6 scores, and one was expected",
+        lambda value: value["items"][0]["scores"].append(value["items"][0]["scores"][0]),
+    )
+    yield (
+        "a score with the outcome 'failed' has the value 0, and this one has 1",
+        lambda value: value["items"][0]["scores"][0].update(outcome="failed"),
+    )
+    yield (
+        "a score with the outcome 'passed' has the value 1, and this one has none",
+        lambda value: value["items"][0]["scores"][0].update(value=None),
+    )
+    yield "has the value 1, and this one has n", lambda value: value["items"][0]["scores"][0].update(value=float("nan"))
     yield "Invalid enum value", lambda value: value["items"][0]["scores"][0].update(outcome="great")
-    yield "of another scorer", lambda value: value["items"][0]["scores"].reverse()
+    yield "was expected here, as `$.entries[0]` says, and this is one of", lambda value: value["items"][0]["scores"].reverse()
     yield "accepts every value", lambda value: value["entries"][3].update(bounds={})
-    yield "the entries that apply to every item come first", lambda value: value["items"][1].update(entries=[], scores=[])
-    yield "each entry once - at `$.items[0].entries`", lambda value: value["items"][0].update(entries=[0, 1, 2, 3, 4, 4])
+    yield (
+        "the list begins with the entries that apply to every item",
+        lambda value: value["items"][1].update(entries=[], scores=[]),
+    )
+    yield (
+        "has each entry once; this one is [0,1,2,3,4,4] - at `$.items[0].entries`",
+        lambda value: value["items"][0].update(entries=[0, 1, 2, 3, 4, 4]),
+    )
     yield "`$.entries[1].pass_rate`", lambda value: value["entries"][1].update(pass_rate=0)
     yield "expected a number above 0 and up to 1, got -1", lambda value: value["entries"][1].update(pass_rate=-1)
     yield "`$.entries[1].pass_rate`", lambda value: value["entries"][1].update(pass_rate=float("nan"))
@@ -411,7 +428,14 @@ def _changes() -> Iterator[tuple[str, Callable[[dict[str, Any]], object]]]:
             [item.update(scores=[]) for item in value["items"]],
         ),
     )
-    yield "a score that graded cannot be", lambda value: value["items"][0]["scores"][0].update(outcome="graded", value=2)
+    yield (
+        "a score with the outcome 'graded' has a number from 0 to 1 as its value, for a gate, and this one has 2",
+        lambda value: value["items"][0]["scores"][0].update(outcome="graded", value=2),
+    )
+    yield (
+        "a score with the outcome 'error' has no value, and this one has 1",
+        lambda value: value["items"][0]["scores"][0].update(outcome="error"),
+    )
 
 
 @pytest.mark.parametrize(("said", "change"), list(_changes()), ids=lambda one: one[:30] if isinstance(one, str) else "")
@@ -425,6 +449,38 @@ def test_a_file_that_contradicts_itself_is_refused(said: str, change: Callable[[
         load_result(path)
     assert "the result is malformed" in str(caught.value)
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            '"outcome":"passed",',
+            '"outcome":"failed","value":0.0,"outcome":"passed",',
+            ", at $.items[0].scores[0]: the result is malformed: the key 'outcome' stands twice in one object",
+        ),
+        ('"max_errors"', '"max_errors": 7, "max_errors"', ", at $: the result is malformed: the key 'max_errors' stands twice"),
+        ('"messages":[', '"messages":[],"messages":[', ", at $.items[0].run: the result is malformed: the key 'messages'"),
+        ("{", "{\n<<<<<<< HEAD", ":2: the result is malformed: git left a conflict here (<<<<<<<): finish the merge"),
+        ("\n", "\n>>>>>>> other\n", ":2: the result is malformed: git left a conflict here (>>>>>>>): finish the merge"),
+    ],
+)
+def test_what_a_bad_merge_leaves_is_refused_with_its_place(old: str, new: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    evaluated(max_errors=1).save(path)
+    content = path.read_text()
+    assert old in content
+    path.write_text(content.replace(old, new, 1))
+    with pytest.raises(RecordingError) as caught:
+        load_result(path)
+    assert said in str(caught.value)
+    assert re.match(re.escape(str(path)) + r":\d+", str(caught.value))
+
+
+def test_what_a_tool_returned_under_1_and_its_text_is_saved_so_that_it_can_be_read(tmp_path: Path) -> None:
+    run = t.run(t.call("f", result={1: "a", "1": "b"}), "ok")
+    run_evals_sync([{"input": "a", "run": run}], None, gates=[checks.includes("ok")]).save(tmp_path / "result.json")
+    assert load_result(tmp_path / "result.json").verdict == "passed"
 
 
 def test_what_a_later_release_adds_is_passed_over(tmp_path: Path) -> None:

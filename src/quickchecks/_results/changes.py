@@ -128,7 +128,8 @@ class EvalComparison(Struct, frozen=True, omit_defaults=True, tag_field="schema"
         measures: Cost, tokens and seconds.
         verdicts: What each result says by itself.
         unfinished: Why each result is not whole; empty for one that is.
-        notes: What the comparison does not speak of, or speaks of with less weight, a sentence each.
+        notes: What the comparison does not speak of, or speaks of with less weight, and what a scorer no longer judges, a
+            sentence each.
         open_ended: Why the comparison cannot clear the second result; empty when it can.
     """
 

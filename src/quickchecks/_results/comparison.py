@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -14,7 +14,7 @@ from quickchecks._results.changes import SIGNIFICANT, Change, Direction, EvalCom
 from quickchecks._results.differences import Paired, told
 from quickchecks._results.evaluation import EvalResult, ItemResult
 from quickchecks._results.measures import measures
-from quickchecks._results.sides import Side, answered, change, error_change, moved, step
+from quickchecks._results.sides import Loss, Side, answered, change, error_change, moved, step
 
 __all__ = ("compare_results",)
 
@@ -27,6 +27,9 @@ def compare_results(before: EvalResult, after: EvalResult) -> EvalComparison:
     An item broke when it passed every repetition and does not now, or passed some and now passes none; the same holds for
     repetitions that break before they can be scored. An item that passed some of its repetitions and passes fewer now is
     "worse": it is told, and counts as a regression only when the paired test over the items finds more than chance.
+
+    A scorer that judged an item before, and to which the item gives nothing to judge now, is told with the item. Where it
+    judges less than half of what it judged, the comparison is open: it could not have seen most of what may have broken.
 
     Args:
         before: The first.
@@ -102,13 +105,17 @@ class _Found:
         self.notes: list[str] = []
         #: Items of which something is known to have moved, or that a scorer judged in both.
         self.known: set[str] = set()
-        #: Scorers that judged items before and none of them now, as a sentence each.
+        #: Items of which no repetition was answered now.
+        self.unanswered: set[str] = set()
+        #: Scorers that judged items before and most of them no longer, as a sentence each.
         self.silent: list[str] = []
         #: Scorers that give numbers, whose fall breaks no item.
         self.numbers: set[str] = set()
 
     def add_errors(self, item: str, old: Sequence[ItemResult], new: Sequence[ItemResult]) -> None:
         """Note an item whose repetitions break more or less often."""
+        if not answered(new)[0]:
+            self.unanswered.add(item)
         direction = step(answered(old), answered(new))
         if direction is not None:
             self.changes[direction].append(error_change(item, old, new))
@@ -129,7 +136,7 @@ class _Found:
             self.known |= {*directions, *judged}
             for item, direction in directions.items():
                 self.changes[direction].append(change(item, first.label, *sides[item], direction))
-            self._note_silence(first, sides, {*judged, *directions})
+            self._add_loss(first.label, sides, directions)
         if judged:
             counts = list(directions.values())
             values = [(was.value or 0.0, now.value or 0.0) for was, now in judged.values()]
@@ -149,13 +156,13 @@ class _Found:
             )
             self.scorers.append(replace(pair, change=about))
 
-    def _note_silence(self, one: Assertion, sides: Mapping[str, tuple[Side, Side]], known: set[str]) -> None:
-        was = [item for item, (side, _) in sides.items() if side.value is not None]
-        gone = [item for item in was if item not in known and sides[item][1].scores]
-        if was and not known:
-            self.silent.append(f"{one.label} judged {many(len(was), 'item')} before and none of them now")
-        elif gone:
-            self.notes.append(f"{one.label} no longer judges {many(len(gone), 'item')}: {_named(gone)}")
+    def _add_loss(self, label: str, sides: Mapping[str, tuple[Side, Side]], told: Container[str]) -> None:
+        """Note what it judged before and no longer judges; of an item that broke, that is told already."""
+        loss = Loss.of(label, {item: pair for item, pair in sides.items() if item not in self.unanswered}, told)
+        if loss is not None and (loss.named or loss.heavy):
+            self.notes.append(loss.note)
+        if loss is not None and loss.heavy:
+            self.silent.append(loss.said)
 
 
 def _both(before: EvalResult, after: EvalResult) -> Iterator[tuple[Assertion, Assertion]]:

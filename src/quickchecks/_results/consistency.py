@@ -73,27 +73,42 @@ def _item(item: ItemRecord, record: EvalRecord, path: str) -> None:
         f"{path}.repetition",
     )
     places = tuple(range(record.common)) if item.entries is None else item.entries
-    if any(not 0 <= place < len(record.entries) for place in places):
-        raise ValidationError(f"it names an entry that is not there - at `{path}.entries`")
+    absent = next((place for place in places if not 0 <= place < len(record.entries)), None)
+    if absent is not None:
+        entries = f"the result has {len(record.entries)} entries, counted from 0"
+        raise ValidationError(f"the item names entry {absent}, and {entries} - at `{path}.entries`")
     if places[: record.common] != tuple(range(record.common)) or len(set(places)) < len(places):
-        raise ValidationError(f"the entries that apply to every item come first, and each entry once - at `{path}.entries`")
+        raise ValidationError(
+            f"the list begins with the entries that apply to every item ({record.common} of them, counted from 0), and has "
+            f"each entry once; this one is {_render.value(list(places))} - at `{path}.entries`"
+        )
     if len(item.scores) > len(places) or (len(item.scores) < len(places) and item.error is None):
-        raise ValidationError(f"{len(item.scores)} scores for {len(places)} entries - at `{path}.scores`")
+        scores = f"the item has {_render.many(len(item.scores), 'score')}"
+        raise ValidationError(f"{scores}, and one was expected for each of {len(places)} entries - at `{path}.scores`")
     for number, (place, score) in enumerate(zip(places, item.scores, strict=False)):
-        entry = record.entries[place]
-        if score.scorer != entry.scorer or not _is_of(score, entry):
-            problem = f"a score that {score.outcome} cannot be, or of another scorer than its entry"
+        problem = _contradiction(score, record.entries[place], place)
+        if problem:
             raise ValidationError(f"{problem} - at `{path}.scores[{number}]`")
 
 
-def _is_of(score: ScoreRecord, entry: EntryRecord) -> bool:
-    """Whether the value of a score is one that its outcome has."""
+def _contradiction(score: ScoreRecord, entry: EntryRecord, place: int) -> str:
+    """What of a score is at odds with its entry, or within itself; empty when nothing is."""
+    if score.scorer != entry.scorer:
+        expected = f"a score of {_render.quoted(entry.scorer)} was expected here, as `$.entries[{place}]` says"
+        return f"{expected}, and this is one of {_render.quoted(score.scorer)}"
     value, outcome = score.value, score.outcome
-    if outcome in ("passed", "failed"):
-        return value == (outcome == "passed")
-    if outcome != "graded":
-        return value is None
-    return value is not None and isfinite(value) and (entry.role == "scorer" or 0 <= value <= 1)
+    if outcome == "graded":
+        wanted = "a number from 0 to 1 as its value, for a gate" if entry.role == "gate" else "a number as its value"
+        holds = value is not None and isfinite(value) and (entry.role == "scorer" or 0 <= value <= 1)
+    elif outcome in ("passed", "failed"):
+        wanted = f"the value {int(outcome == 'passed')}"
+        holds = value == (outcome == "passed")
+    else:
+        wanted, holds = "no value", value is None
+    if holds:
+        return ""
+    came = "none" if value is None else _render.value(value)
+    return f"a score with the outcome {outcome!r} has {wanted}, and this one has {came}"
 
 
 def _refuse_gaps(record: EvalRecord) -> None:

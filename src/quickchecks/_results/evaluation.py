@@ -15,7 +15,7 @@ from quickchecks._items import Item
 from quickchecks._run import Run, Usage
 from quickchecks._score import Score
 from quickchecks._scorer.pipeline import Scorer
-from quickchecks.errors import EvalFailed, UnknownNameError, UnknownScoreError
+from quickchecks.errors import EvalFailed, NoVerdictError, UnknownNameError, UnknownScoreError
 
 __all__ = ("EvalResult", "FailureGroup", "ItemError", "ItemResult", "ScoresByScorer", "Summary", "TurnResult")
 
@@ -25,14 +25,14 @@ class ItemError(Struct, frozen=True, omit_defaults=True):
 
     Args:
         kind: "exception": the target raised. "timeout": it took too long. "answer": what it returned is not understood.
-            "run": the run says itself that it failed.
+            "run": the run says itself that it failed. "mock": a tool ran that has a mock.
         message: The message.
         type: The class of the exception.
         traceback: Its traceback.
         turn: The turn in which it happened, in a conversation.
     """
 
-    kind: Literal["exception", "timeout", "answer", "run"]
+    kind: Literal["exception", "timeout", "answer", "run", "mock"]
     message: str
     type: str = ""
     traceback: str = ""
@@ -193,6 +193,12 @@ class EvalResult(Struct, frozen=True, dict=True):
     environment: Mapping[str, str] | None = None
     recording: str | None = None
     incomplete: str = ""
+
+    def __bool__(self) -> bool:
+        raise NoVerdictError(
+            "the result of an evaluation is neither true nor false: write `assert result.passed, result.explain()`; "
+            f"its verdict is {self.verdict or 'none, because nothing was asserted'}"
+        )
 
     @property
     def passed(self) -> bool:

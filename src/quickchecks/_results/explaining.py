@@ -35,7 +35,7 @@ def explained(result: EvalResult) -> str:
 
 def _headline(result: EvalResult) -> str:
     summary = result.summary
-    verdict = result.verdict or "no verdict: nothing was asserted (give gates=[...], or scorers with a threshold)"
+    verdict = result.verdict or "no verdict: nothing was asserted (there are no gates, and no scorers with a threshold)"
     items = many(summary.total_items, "item")
     runs = items if result.repetitions == 1 else f"{items} × {result.repetitions}"
     parts = [runs]

@@ -32,6 +32,7 @@ __all__ = ("load_result", "record_of", "result_of", "save_result")
 
 
 _WRITTEN_BY = "-o result.json of `quickchecks run`, and result.save(), write such files"
+_BY_HAND = "a merge or a hand changed the file: take it from version control again, or run the eval again"
 
 
 def record_of(result: EvalResult) -> EvalRecord:
@@ -159,7 +160,7 @@ def save_result(result: EvalResult, path: str | os.PathLike[str]) -> None:
     """Write a result to a file, all of it or nothing."""
     record = record_of(result)
     whole = _wire.to_builtins(msgspec.structs.replace(record, items=()))
-    lines = [_wire.dumps(item) for item in record.items]
+    lines = [_line(item) for item in record.items]
     head = _indented(whole)
     head = head[: head.rindex(b"}")].rstrip()  # the items go inside
     body = head + b',\n "items": [\n' + b",\n".join(lines) + b"\n ]\n}\n"
@@ -171,6 +172,16 @@ def save_result(result: EvalResult, path: str | os.PathLike[str]) -> None:
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _line(item: ItemRecord) -> bytes:
+    """An item as a line of JSON that has no key twice, as 1 and "1" of what a tool returned would be."""
+    line = _wire.dumps(item)
+    try:
+        _wire.loads_once(line)
+    except _wire.JsonError:
+        return _wire.dumps(_wire.to_builtins(item))
+    return line
 
 
 def _indented(value: object) -> bytes:
@@ -199,17 +210,22 @@ def load_result(path: str | os.PathLike[str]) -> EvalResult:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise RecordingError(f"the result cannot be read: {reason}", file=file) from error
+    if not content.strip():
+        raise RecordingError("expected a saved result, and the file is empty", file=file, hint=_WRITTEN_BY)
     try:
-        value = _wire.loads(content)
-    except ValueError as error:
-        raise RecordingError(f"expected a saved result, {error}", file=file, hint=_WRITTEN_BY) from error
+        value = _wire.loads_once(content)
+    except _wire.JsonError as error:
+        problem, hint = f"expected a saved result, {error}", _WRITTEN_BY
+        if error.line is not None:  # it is one, and the merge of two
+            problem, hint = f"the result is malformed: {error}", _BY_HAND if error.path else ""
+        raise RecordingError(problem, file=file, line=error.line, path=error.path, hint=hint) from error
     _refuse_other_schemas(value, file)
     try:
         record = msgspec.convert(value, EvalRecord)
         refuse_contradictions(record, value)
         return _with_its_verdict(result_of(record, _recorded_runs(Path(path), record)), record)
     except (msgspec.ValidationError, CheckArgumentError, UnicodeError) as error:
-        raise RecordingError(f"the result is malformed: {error}", file=file) from error
+        raise RecordingError(f"the result is malformed: {error}", file=file, hint=_BY_HAND) from error
     except RecursionError:
         raise RecordingError("the result is nested too deeply to be read", file=file) from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import islice
 
 from msgspec import Struct
@@ -17,7 +17,10 @@ from quickchecks._run import Run
 from quickchecks._score import Score
 from quickchecks._scorer.thresholds import SLACK
 
-__all__ = ("Side", "answered", "change", "error_change", "moved", "step")
+__all__ = ("Loss", "Side", "answered", "change", "error_change", "moved", "step")
+
+#: So many items that a scorer no longer judges are named, of each kind.
+_MOST_LOST = 20
 
 #: How many of how many.
 Share = tuple[int, int]
@@ -100,6 +103,11 @@ class Side(Struct, frozen=True):
         apply = [score for score in self.scores if score.outcome != "not_applicable"]
         return sum(score.value is not None for score in apply), len(apply)
 
+    @property
+    def judged(self) -> float:
+        """Which share of the repetitions has a value."""
+        return sum(score.value is not None for score in self.scores) / len(self.scores) if self.scores else 0.0
+
     def example(self, *, standing: bool) -> tuple[Score, Run | None]:
         """A score that stands, or one that does not, with its run; another one when there is none."""
         pairs = [pair for pair in zip(self.scores, self.runs, strict=True) if pair[0].outcome != "not_applicable"]
@@ -110,12 +118,75 @@ class Side(Struct, frozen=True):
 def moved(was: Side, now: Side) -> Direction | None:
     """How an item moved under one scorer.
 
-    What no longer applies has not moved. What did not apply before, and now fails, broke: nothing was wrong with it. What
+    What no longer applies has not moved, but is lost (`Loss`): an agent that makes no mistake gives a check of mistakes
+    nothing to judge. What did not apply before, and now fails, broke: nothing was wrong with it. What
     failed, and now cannot even be judged, is worse.
     """
     if was.scores and not was.standing[1] and now.standing[0] < now.standing[1]:
         return "broke"
     return step(was.standing, now.standing) or ("worse" if step(was.told, now.told) in ("broke", "worse") else None)
+
+
+class Loss(Struct, frozen=True):
+    """What a scorer judged before and no longer judges, though the items were answered.
+
+    Args:
+        scorer: Its label.
+        items: How many items it judged before.
+        kept: How many of them it judges now.
+        named: The items that are judged less, and of which nothing else is told, by what is said of them now.
+        heavy: Whether more than half of what it judged is gone. What it says now is then no answer to what it said.
+    """
+
+    scorer: str
+    items: int
+    kept: int
+    named: Mapping[str, Sequence[str]]
+    heavy: bool
+
+    @classmethod
+    def of(cls, scorer: str, sides: Mapping[str, tuple[Side, Side]], told: Container[str]) -> Loss | None:
+        """Find it; None when nothing is lost.
+
+        Args:
+            scorer: Its label.
+            sides: What it says of each item that was answered now.
+            told: The items whose move is told by itself.
+        """
+        before = {item: pair for item, pair in sides.items() if pair[0].judged}
+        lost = {item: pair for item, pair in before.items() if pair[1].judged < pair[0].judged}
+        if not lost:
+            return None
+        named: dict[str, list[str]] = {}
+        for item, (_, now) in lost.items():
+            if item not in told:
+                named.setdefault(_instead(now), []).append(item)
+        kept = sum(min(was.judged, now.judged) for was, now in before.values())
+        heavy = 2 * kept < sum(was.judged for was, _ in before.values()) - SLACK
+        return cls(scorer, len(before), sum(now.judged > 0 for _, now in before.values()), named, heavy)
+
+    @property
+    def said(self) -> str:
+        """That it judges less, as a sentence."""
+        if self.kept == self.items:
+            return f"{self.scorer} judged more repetitions of {_render.many(self.items, 'item')} before than now"
+        return f"{self.scorer} judged {_render.many(self.items, 'item')} before and {self.kept or 'none'} of them now"
+
+    @property
+    def note(self) -> str:
+        """The same with the items."""
+        items = (
+            f"{what}: {_render.listed([_render.name(item) for item in items], limit=_MOST_LOST)}"
+            for what, items in self.named.items()
+        )
+        return "; ".join((self.said, *items))
+
+
+def _instead(now: Side) -> str:
+    """What is said of an item that is no longer judged, or in fewer repetitions."""
+    if now.judged:
+        return "in fewer repetitions"
+    return "not asked" if not now.scores else _outcomes(now.scores)
 
 
 def change(item: str, label: str, was: Side, now: Side, direction: Direction) -> Change:

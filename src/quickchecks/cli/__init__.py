@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 __all__ = ("main",)
 
 
 def main() -> None:
     """Run the command with the arguments of the process."""
+    import signal
+
+    handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if handled:
+        signal.signal(signal.SIGINT, _end)
     from quickchecks.cli._app import main
 
-    main()
+    try:
+        if handled:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        main()
+    except KeyboardInterrupt:  # between two steps, where nobody else takes it
+        _end()
+
+
+def _end(*_: object) -> NoReturn:
+    """End quietly: there is nothing to tidy up, and an exception would only show where the program was."""
+    import os
+
+    os._exit(130)

@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 import os
 import pkgutil
+import signal
 import sys
 from contextlib import suppress
 from importlib import import_module
 from io import TextIOWrapper
-from typing import IO, NoReturn
+from typing import IO, NoReturn, TextIO
 
 import click
 
@@ -130,17 +131,25 @@ class _Notes(logging.Handler):
 def main() -> None:
     """Run the command with the arguments of the process."""
     _open_streams()
-    for stream in (sys.stdout, sys.stderr):
-        # Reports hold what models wrote, in any language, whatever the locale is.
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    for name in ("stdout", "stderr"):
+        if isinstance(stream := getattr(sys, name), TextIOWrapper):
+            lasting = _LastingStream(stream)
+            setattr(sys, name, lasting)
+            setattr(sys, f"__{name}__", lasting)
     logger = logging.getLogger("quickchecks")
     logger.addHandler(_Notes())
     logger.propagate = False
     try:
-        sys.exit(_run())
+        code = _run()
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # all is said: Ctrl-C ends what is left without a traceback
+        sys.exit(code)
     except BrokenPipeError:
         _end_without_reader()
+    except ValueError:
+        if not (_is_lost(sys.stdout) or _is_lost(sys.stderr)):
+            raise
+        _end_without_stream()
     except OSError as error:
         # Whatever else was decided, nobody has been told of it.
         with suppress(OSError):
@@ -148,6 +157,45 @@ def main() -> None:
             click.echo(f"Error: {where} cannot be written: {error.strerror or error}", err=True)
         _write_no_more()
         sys.exit(Problem.exit_code)
+
+
+def _is_lost(stream: TextIO) -> bool:
+    try:
+        return stream.closed
+    except ValueError:  # what was under it was taken away
+        return True
+
+
+def _end_without_stream() -> NoReturn:
+    """End with one line when somebody has closed what is under a stream; else the interpreter would complain at its end."""
+    text = "Error: an adapter, a target or a scorer closed the output of the command: nobody can be told the result\n"
+    with suppress(OSError):
+        os.write(2, text.encode())
+    for name in ("stdout", "stderr"):
+        nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open as long as the process
+        setattr(sys, name, nowhere)
+        setattr(sys, f"__{name}__", nowhere)
+    sys.exit(Problem.exit_code)
+
+
+class _LastingStream(TextIOWrapper):
+    """A standard stream that code of a user's cannot close: what was decided has still to be told.
+
+    Args:
+        stream: The stream in whose place it stands.
+    """
+
+    def __init__(self, stream: TextIOWrapper) -> None:
+        by_line, at_once = stream.line_buffering, stream.write_through
+        # Reports hold what models wrote, in any language, whatever the locale is.
+        super().__init__(
+            stream.detach(), encoding="utf-8", errors="backslashreplace", line_buffering=by_line, write_through=at_once
+        )
+
+    def close(self) -> None:
+        """Only write out what is still to be written."""
+        if not self.closed:
+            self.flush()
 
 
 def _run() -> int:

@@ -9,13 +9,13 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from quickchecks._evalfile import EvalFile, load_eval_file
 from quickchecks._evaluation import EvalOptions, Evaluation, Options
 from quickchecks._items import Item, content_hash
-from quickchecks._rescoring import failed_items, rescored
+from quickchecks._rescoring import failed_items, has_checks_of_turns, rescored
 from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.result import many
 from quickchecks._results.saved import load_result
@@ -23,9 +23,10 @@ from quickchecks.cli._app import Problem
 from quickchecks.cli._files import NewFile
 from quickchecks.cli._interrupts import Interrupts
 from quickchecks.errors import nearest_names
+from quickchecks.reports._safe import one_line
 from quickchecks.reports.evals import EVAL_FORMS, form_for
 
-__all__ = ("Request", "Written", "evaluate", "outputs", "read_variables", "rescore")
+__all__ = ("Request", "Written", "evaluate", "nothing_failed", "outputs", "read_variables", "rescore")
 
 _T = TypeVar("_T")
 Forms = Mapping[str, Callable[[_T], bytes]]
@@ -102,6 +103,7 @@ def evaluate(request: Request, file: EvalFile, interrupts: Interrupts) -> EvalRe
     Raises:
         QuickchecksError: Something of it makes no sense; the target has not been called.
     """
+    _refuse_no_checks(file)
     if request.rescore is not None:
         idle = [name for name in request.variables if name in file.target_variables]
         if idle:
@@ -118,10 +120,61 @@ def evaluate(request: Request, file: EvalFile, interrupts: Interrupts) -> EvalRe
         items, note = chosen
         notes.append(note)
     with redirect_stdout(sys.stderr):  # what a target prints is no part of the result
-        evaluation = Evaluation(items, file.load_target(), file.scorers, file.gates, Options.of(file.options))
+        target = file.load_target()
+        if target is None:
+            _refuse_no_target(file, items)
+        evaluation = Evaluation(items, target, file.scorers, file.gates, Options.of(file.options))
         interrupts.stop = evaluation.interrupt
         result = evaluation.run_elsewhere()
     return replace(result, warnings=(*result.warnings, *notes))
+
+
+def _refuse_no_checks(file: EvalFile) -> None:
+    """Refuse a file that judges nothing, in the words of the file.
+
+    Raises:
+        Problem: It has neither gates nor scorers.
+    """
+    if file.gates or file.scorers or any(has_checks_of_turns(item) for item in file.items):
+        return
+    hint = "gates=[checks.no_tool_errors()]" if _is_python(file) else "gates: [no_tool_errors]"
+    raise Problem(f"{file.path}: there is nothing to score with: it has neither gates nor scorers\n  write, for example, {hint}")
+
+
+def _refuse_no_target(file: EvalFile, items: Sequence[Item]) -> None:
+    """Refuse items that have to be asked where nobody can be, in the words of the file.
+
+    Raises:
+        Problem: There is one.
+    """
+    asking = next((item for item in items if item.run is None and item.output is UNSET), None)
+    if asking is None:
+        return
+    place = file.path if asking.source is None else asking.source
+    target = "target=…" if _is_python(file) else "target: module:function"
+    raise Problem(
+        f"{place}: item {asking.id!r} has to be asked, and {file.path} has no target\n"
+        f"  write {target}, or give each item the output that is known already"
+    )
+
+
+def _is_python(file: EvalFile) -> bool:
+    return file.path.suffix.lower() == ".py"
+
+
+def nothing_failed(request: Request) -> str:
+    """Why `--only-failed` has nothing to run, as a sentence: not every result without a failure has passed."""
+    assert request.only_failed is not None
+    earlier = load_result(request.only_failed)
+    if earlier.verdict == "passed":
+        return f"no item failed in {request.only_failed}, which passed, so that there is nothing to run"
+    open_ = [one for one in (*earlier.gate_results, *earlier.threshold_results) if not one.passed]
+    why = "".join(f" ({one_line(one.label)}: {one.explanation})" for one in open_[:1])
+    is_so = f"is {earlier.verdict}" if earlier.verdict else "asserts nothing"
+    return (
+        f"no item failed in {request.only_failed}, which {is_so}{why}, so that there is nothing to run; "
+        "leave --only-failed out to run every item"
+    )
 
 
 def _keep_recording(name: str, earlier: EvalResult, file: EvalFile) -> None:
@@ -179,11 +232,13 @@ def rescore(file: EvalFile, before: EvalResult) -> EvalResult:
     )
 
 
-def _forms_of(reports: Sequence[str], inputs: Sequence[str], forms: Forms[_T]) -> list[Callable[[_T], bytes]]:
+def _forms_of(
+    reports: Sequence[str], inputs: Sequence[str], forms: Forms[_T], record: Path | None
+) -> list[Callable[[_T], bytes]]:
     """The forms of the files of `-o`, once it is known that nothing is written twice or over an input.
 
     Raises:
-        Problem: A file stands twice, or is an input.
+        Problem: A file stands twice, is an input, or is where the runs are recorded.
         UnknownNameError: No form has its suffix.
     """
     places = [os.path.realpath(path) for path in reports]
@@ -192,6 +247,8 @@ def _forms_of(reports: Sequence[str], inputs: Sequence[str], forms: Forms[_T]) -
             raise Problem(f"{path} stands twice among the files to write")
         if place in [os.path.realpath(one) for one in inputs]:
             raise Problem(f"{path} is what is read here: write to another file")
+        if place == str(record):
+            raise Problem(f"{path} would be written twice, with the recorded runs and by -o: give one of them another name")
     return [form_for(path, forms) for path in reports]
 
 
@@ -209,7 +266,7 @@ class Written:
         self, reports: Sequence[str], inputs: Sequence[str], forms: Forms[_T], *, record: str | os.PathLike[str] | None = None
     ) -> None:
         self._record = None if record is None else Path(record).resolve()
-        self._forms: list[Callable[..., bytes]] = list(_forms_of(reports, inputs, forms))
+        self._forms: list[Callable[..., bytes]] = list(_forms_of(reports, inputs, forms, self._record))
         self._files: list[NewFile] = []
         try:
             for path in reports:
@@ -235,7 +292,7 @@ class Written:
 
     def drop(self) -> None:
         """Leave no trace of what has not been written."""
-        for file in self._files:
+        for file in reversed(self._files):  # the first has made the folder of the others
             if not file.stream.closed:
                 file.drop()
 
@@ -258,6 +315,6 @@ def outputs(request: Request, file: EvalFile) -> Written:
     read = [os.path.realpath(one) for one in file.files]
     if record is not None and os.path.realpath(record) in read:
         raise Problem(f"{os.fspath(record)} is what is read here: record to another file")
-    inputs = [str(one) for one in file.files] + ([os.fspath(record)] if record is not None else [])
+    inputs = [str(one) for one in file.files]
     inputs += [request.only_failed] if request.only_failed is not None else []
     return Written(request.reports, inputs, EVAL_FORMS, record=record)

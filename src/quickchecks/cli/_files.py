@@ -25,7 +25,8 @@ _RECORDINGS = (".json", ".jsonl")
 class NewFile:
     """A file that is written beside its place and moves there when it is complete.
 
-    A device or a pipe (`/dev/stdout`) is written directly. A link stays; what it points to is replaced.
+    A device or a pipe (`/dev/stdout`) is written directly. A link stays; what it points to is replaced. The folder is made
+    where there is none.
 
     Args:
         path: Where it will be.
@@ -43,6 +44,7 @@ class NewFile:
             if os.path.isdir(self._final):
                 raise IsADirectoryError(21, "it is a folder")
             folder, name = os.path.split(self._final)
+            self._made = _make_folder(folder)
             self._temporary = path if self._direct else os.path.join(folder, f".{name}.{os.urandom(4).hex()}.part")
             self.stream: BinaryIO = open(self._temporary, "wb" if self._direct else "xb")  # noqa: SIM115 - closed by keep or drop
             if exists and not self._direct:
@@ -69,6 +71,20 @@ class NewFile:
             self.stream.close()
         if not self._direct and os.path.exists(self._temporary):
             os.remove(self._temporary)
+        for folder in self._made:
+            with suppress(OSError):  # somebody else has written into it
+                os.rmdir(folder)
+
+
+def _make_folder(folder: str) -> list[str]:
+    """Make a folder; returns those that there were not, the innermost first."""
+    made: list[str] = []
+    while folder and not os.path.lexists(folder):
+        made.append(folder)
+        folder = os.path.dirname(folder)
+    for one in reversed(made):
+        os.mkdir(one)
+    return made
 
 
 class Outputs:
@@ -125,7 +141,7 @@ class Outputs:
 
     def drop(self) -> None:
         """Leave no trace of what has been written."""
-        for file in self._files:
+        for file in reversed(self._files):  # the first has made the folder of the others
             file.drop()
 
 

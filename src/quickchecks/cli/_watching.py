@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -17,7 +18,7 @@ from quickchecks._rescoring import has_checks_of_turns
 from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.result import INTERRUPTED
 from quickchecks.cli._app import Problem
-from quickchecks.cli._evaluating import Request, evaluate, outputs, rescore
+from quickchecks.cli._evaluating import Request, evaluate, nothing_failed, outputs, rescore
 from quickchecks.cli._interrupts import Interrupts
 from quickchecks.errors import QuickchecksError
 
@@ -53,7 +54,7 @@ def watch(request: Request, show: Callable[[EvalResult], int], *, rounds: int | 
                 result = watched.round()
                 code = 3 if result is None else show(result)
                 if result is None:
-                    click.echo(f"every item passed in {request.only_failed}")
+                    click.echo(nothing_failed(request))
                 sys.stdout.flush()  # a reader of a pipe wants the result of this round now
             except (QuickchecksError, click.ClickException) as error:
                 code = 2
@@ -75,6 +76,7 @@ class _Watched:
 
     def __init__(self, request: Request) -> None:
         self._request = request
+        self._folder = os.getcwd()
         self._file: EvalFile | None = None
         self._last: EvalResult | None = None
         self._changed: set[Path] = set()
@@ -97,8 +99,11 @@ class _Watched:
                 click.echo("only checks changed: the last runs are scored again", err=True)
                 result: EvalResult | None = rescore(file, self._last)
             else:
-                with Interrupts() as interrupts:
-                    result = evaluate(self._request, file, interrupts)
+                try:
+                    with Interrupts() as interrupts:
+                        result = evaluate(self._request, file, interrupts)
+                finally:
+                    os.chdir(self._folder)  # the paths that are watched are read from here, and a target may have gone elsewhere
         except BaseException:
             files.drop()
             raise

@@ -55,8 +55,8 @@ def compare(before: str, after: str, conditions: tuple[str, ...], reports: tuple
 
     A regression is an item that broke (it passed every repetition and does not now, or some and now none), a verdict that
     fell, or a scorer that is worse by more than chance explains. Exit codes: 0 no condition holds; 1 one does; 2 wrong
-    usage; 3 it cannot be told: there is nothing to compare, a result is not whole, or not every item carries what a limit
-    asks about.
+    usage; 3 it cannot be told: there is nothing to compare, a result is not whole, a scorer judges less than half of what it
+    judged, or not every item carries what a limit asks about.
     """
     from quickchecks._results.comparison import compare_results
     from quickchecks._results.saved import load_result

@@ -58,9 +58,10 @@ def run(
 ) -> None:
     """Run the eval in FILE: ask its target every item of its data, and judge the answers.
 
-    FILE is YAML with the keys target, data, gates, scorers and options, or Python that defines `evaluation`.
+    FILE is YAML with the keys target, data, gates, scorers and options, or Python that defines `evaluation`. A folder that
+    a file to write lies in is made.
     """
-    from quickchecks.cli._evaluating import Request, evaluate, outputs, read_variables
+    from quickchecks.cli._evaluating import Request, evaluate, nothing_failed, outputs, read_variables
     from quickchecks.cli._interrupts import Interrupts
 
     if only_failed and rescore:
@@ -88,11 +89,12 @@ def run(
             raise
         if result is None:
             files.drop()
-            click.echo(f"every item passed in {only_failed}, so that there is nothing to run · exit 3")
+            click.echo(f"{nothing_failed(request)} · exit 3")
             context.exit(3)
         with interrupts.whole():
             files.write(result)
-    context.exit(_show(result, fail_on, reports))
+            code = _show(result, fail_on, reports)
+    context.exit(code)
 
 
 def _show(result: EvalResult, fail_on: FailOn, reports: tuple[str, ...]) -> int:
