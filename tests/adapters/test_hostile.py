@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import runpy
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quickchecks import Run, _wire
+from quickchecks import Run, _wire, checks
 from quickchecks.adapters import formats, read
 from quickchecks.adapters._load import load_run
 from quickchecks.errors import RecordingError
 
 Foreign = Any  # JSON and the objects of SDKs have no types
 
-
-FORMATS = sorted(formats())
 
 TEXTS = st.text(st.characters(), max_size=12) | st.sampled_from(
     [
@@ -121,6 +120,13 @@ VALID: dict[str, Foreign] = {
 }
 
 
+# Formats of frameworks and of other providers keep theirs beside their samples; those that read no JSON have none.
+for path in sorted((Path(__file__).parent / "samples").glob("*.py")):
+    if (value := runpy.run_path(str(path)).get("VALID")) is not None:
+        VALID[path.stem] = value
+
+FORMATS = sorted(name for name, format in formats().items() if not format.objects_only)
+
 #: A value of every type that JSON has, and the odd ones of each.
 WRONG: list[Foreign] = [None, True, 5, 1.5, 2**70, "", "x", "\0\ud83d", [], [[]], [5], [None], {}, {"a": 1}, {"type": 5}]
 
@@ -195,6 +201,45 @@ def test_wrong_types_in_every_field(name: str) -> None:
         reads(record, format=name)
 
 
+#: Lists of pieces of one run, which are not records of their own.
+STREAMS: dict[str, Foreign] = {
+    "openai_chat": [
+        {
+            "object": "chat.completion.chunk",
+            "choices": [
+                {
+                    "index": 0,
+                    "delta": {
+                        "content": "a",
+                        "tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": "{}"}}],
+                        "function_call": {"name": "g", "arguments": "{}"},
+                    },
+                    "finish_reason": "length",
+                }
+            ],
+        }
+    ]
+    * 2,
+    "openai_responses": [
+        {"type": "response.created", "response": {}},
+        {"type": "response.output_item.done", "item": {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{"}},
+        {"type": "response.completed", "response": {"object": "response", "output": [{"type": "reasoning", "summary": []}]}},
+    ],
+}
+
+
+@pytest.mark.parametrize("name", sorted(STREAMS))
+def test_wrong_types_in_every_field_of_a_stream(name: str) -> None:
+    assert load_run(STREAMS[name]).format == name
+    for at in range(len(list(places(copy.deepcopy(STREAMS[name]))))):
+        for wrong in WRONG:
+            stream = copy.deepcopy(STREAMS[name])
+            container, key = list(places(stream))[at]
+            container[key] = wrong
+            reads(stream, format=name)
+            reads(stream)
+
+
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("depth", [150, 900, 5000])
 def test_deep_nesting_in_every_field(name: str, depth: int) -> None:
@@ -209,6 +254,99 @@ def test_deep_nesting_in_every_field(name: str, depth: int) -> None:
             load_run(record, format=name)
         except RecordingError as error:
             assert str(error)
+
+
+STRANGE_CALL = {"type": "mystery_call", "name": "book_hotel", "arguments": {}}
+#: Places of a list in which nothing is a call of the agent, whatever it looks like.
+NO_CALLS = {
+    "arguments": "what a call was given",
+    "commands": "what a call was given",
+    "tools": "the tools that there are",
+    "system": "what the agent was told",
+    "input": "what the agent was sent",
+    "retry_messages": "what the agent was told to do again",
+    "citations": "the sources of an answer",
+    "errors": "why a run failed",
+    "longRunningToolIds": "ids",
+    "todos": "the state of a graph",
+    "loc": "the place of a mistake",
+    "results": "what came of calls",
+    "output": "what came of a call",
+    "tool_output": "what came of a call",
+    "toolResult": "what came of a call",
+    "tool_call_result": "what came of a call",
+}
+#: Who speaks where an object says so, and it is not the agent; and kinds of part that hold what came of a call.
+NOT_THE_AGENT = ("user", "system", "tool", "human", "request", "mcp_tool_result", "web_search_tool_result")
+
+
+def lists(value: Foreign, path: tuple[Foreign, ...] = (), by_agent: bool = True) -> Iterator[tuple[Foreign, ...]]:
+    """The path of every list in which a call of the agent may stand."""
+    if isinstance(value, list):
+        yield path
+        for at, item in enumerate(value):
+            yield from lists(item, (*path, at))
+    elif isinstance(value, dict):
+        if any(value.get(key) in NOT_THE_AGENT for key in ("role", "_role", "type", "kind", "author")):
+            return
+        for key, item in value.items():
+            # In the output of a response the items of the agent stand.
+            if key not in NO_CALLS or (key == "output" and "object" in value):
+                yield from lists(item, (*path, key))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("last", [True, False])
+def test_a_strange_call_anywhere_is_refused_or_told_of(name: str, last: bool) -> None:
+    seen = 0
+    for path in lists(VALID[name]):
+        record = copy.deepcopy(VALID[name])
+        place = record
+        for step in path:
+            place = place[step]
+        place.insert(len(place) if last else 0, dict(STRANGE_CALL))
+        seen += 1
+        try:
+            run = load_run(record)
+        except RecordingError:
+            continue
+        score = checks.did_not_call("book_hotel").score(run)
+        assert not score.passed or run.gaps_of("calls"), (path, score.reason)
+    assert seen or name == "dspy"  # in whose value there is no list
+
+
+#: The messages of the agent in the values of formats that have no calls beside their words.
+MESSAGES: dict[str, tuple[Foreign, ...]] = {
+    "agentdojo": ("messages", 1),
+    "agno": ("messages", 4),
+    "anthropic": ("messages", 1),
+    "claude_agent_sdk": (2, "message"),
+    "gemini": ("contents", 1),
+    "google_adk": ("events", 1),
+    "haystack": ("messages", 6),
+    "langchain": ("messages", 2),
+    "llama_index": (1, "response"),
+    "openai_chat": ("messages", 4),
+    "reference": (1,),
+    "strands": (7,),
+    "tau_bench": ("traj", 4),
+    "values": ("metadata",),
+}
+
+
+@pytest.mark.parametrize("name", sorted(MESSAGES))
+@pytest.mark.parametrize("key", ["toolCalls", "function_calls", "tool_uses"])
+def test_calls_under_a_strange_name_are_read_refused_or_told_of(name: str, key: str) -> None:
+    record = copy.deepcopy(VALID[name])
+    message = record
+    for step in MESSAGES[name]:
+        message = message[step]
+    message[key] = [{"name": "book_hotel", "arguments": {}}]
+    try:
+        run = load_run(record)
+    except RecordingError:
+        return
+    assert not checks.did_not_call("book_hotel").score(run).passed
 
 
 @given(value=JSON, path=st.sampled_from(["a", "a.b", "a[0]", "messages", "messages[0].content", "output.choices[-1]"]))

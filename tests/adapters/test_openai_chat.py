@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from foreign import foreign
 
-from quickchecks import Message, Run, Text, Usage, load_run
+from quickchecks import Message, Run, Text, Usage, load_run, load_runs
 from quickchecks._run import Other, Reasoning, ToolResult
-from quickchecks.errors import RecordingError, UnknownFormatError
+from quickchecks.errors import RecordingError
 
 Foreign = Any  # JSON and the objects of SDKs have no types
 
@@ -398,5 +399,166 @@ def test_calls_in_the_manner_of_another_format_are_never_dropped(part: Foreign) 
     with pytest.raises(RecordingError, match="another format") as caught:
         load_run(messages, format="openai_chat")
     assert caught.value.path == "[1].content[0]"
-    with pytest.raises(UnknownFormatError, match="does not read"):
-        load_run(messages)
+    try:
+        run = load_run(messages)
+    except RecordingError:
+        return  # refused is not dropped
+    assert run.format != "openai_chat"
+    assert [found.name for found in run.all_tool_calls] == ["f"]
+
+
+# Streamed responses
+
+
+def delta(index: int = 0, finish: str | None = None, **held: Foreign) -> dict[str, Foreign]:
+    return {"object": "chat.completion.chunk", "choices": [{"index": index, "delta": held, "finish_reason": finish}]}
+
+
+def piece(arguments: str, name: str | None = None, id: str | None = None, **more: Foreign) -> dict[str, Foreign]:
+    return {"index": 0, "id": id, "function": {"name": name, "arguments": arguments}, **more}
+
+
+def test_a_streamed_response_is_read_as_the_response_that_it_is() -> None:
+    run = load_run(
+        [
+            {"id": "r", "model": "m", **delta(role="assistant", content="")},
+            delta(content="Sun"),
+            delta(content="ny.", tool_calls=[piece("", "get_weather", "c1")]),
+            delta(tool_calls=[piece("{}")]),
+            delta(finish="tool_calls"),
+            {"object": "chat.completion.chunk", "choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}},
+        ]
+    )
+    assert (run.text, run.id, run.usage) == ("Sunny.", "r", Usage(3, 2))
+    (found,) = run.tool_calls
+    assert (found.name, found.id, found.arguments, found.state) == ("get_weather", "c1", {}, "requested")
+    assert run.gap_kinds == {"input", "results"}
+
+
+@pytest.mark.parametrize("finish", ["length", None])
+def test_a_stream_that_is_cut_off_in_a_call_gives_a_partial_one(finish: str | None) -> None:
+    run = load_run(
+        [
+            delta(tool_calls=[piece("{}", "whole", "c1")]),
+            delta(tool_calls=[piece('{"city": "Par', "get_weather", "c2", index=1)]),
+            delta(finish=finish),
+        ]
+    )
+    assert [(found.name, found.state) for found in run.all_tool_calls] == [("whole", "requested"), ("get_weather", "partial")]
+    assert [found.name for found in run.tool_calls] == ["whole"]
+    assert run.gaps_of("calls")[-1].note == "the answer was cut off in the middle of a call of get_weather"
+    assert len(run.gaps_of("calls")) == (2 if finish is None else 1)
+
+
+def test_a_whole_response_that_is_cut_off_in_a_call_gives_a_partial_one() -> None:
+    message = asks(call("c", "get_weather", '{"city": "Par'))
+    assert load_run({"choices": [{"message": message, "finish_reason": "length"}]}).all_tool_calls[0].state == "partial"
+    assert load_run({"choices": [{"message": message, "finish_reason": "tool_calls"}]}).all_tool_calls[0].state == "requested"
+    assert load_run({"choices": [{"message": message}]}).all_tool_calls[0].state == "requested"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "read"),
+    [
+        # Every call at the index 0, as some providers give them.
+        ([piece("{}", "f", "a"), piece("{}", "g", "b")], [("f", "{}"), ("g", "{}")]),
+        ([piece("{}", "f"), piece("{}", "f")], [("f", "{}"), ("f", "{}")]),
+        # The name again with each piece.
+        ([piece('{"a"', "f", "a"), piece(":1}", "f", "a")], [("f", '{"a":1}')]),
+        ([piece('{"a"', "f"), piece(":1}", "f")], [("f", '{"a":1}')]),
+        # No index.
+        ([piece("{", "f", "a", index=None), piece("}", index=None)], [("f", "{}")]),
+        (
+            [piece("{", "f", "a", index=None), piece("{}", "g", "b", index=None), piece("}", id="a", index=None)],
+            [("f", "{}"), ("g", "{}")],
+        ),
+        # The name after the first piece.
+        ([piece("{"), piece("}", "f")], [("f", "{}")]),
+    ],
+)
+def test_pieces_belong_to_the_call_that_is_open(pieces: list[Foreign], read: Foreign) -> None:
+    run = load_run([*(delta(tool_calls=[one]) for one in pieces), delta(finish="tool_calls")])
+    assert [(found.name, found.raw_arguments) for found in run.tool_calls] == read
+
+
+def test_pieces_that_name_no_tool_are_a_gap() -> None:
+    run = load_run([delta(tool_calls=[piece('{"a": 1}', id="c")]), delta(finish="tool_calls")])
+    assert run.gap_kinds >= {"calls"}
+
+
+def test_the_old_place_of_a_call_is_streamed_too() -> None:
+    run = load_run(
+        [delta(function_call={"name": "f", "arguments": "{"}), delta(function_call={"arguments": "}"}), delta(finish="stop")]
+    )
+    assert [(found.name, found.arguments) for found in run.tool_calls] == [("f", {})]
+
+
+def test_thoughts_are_streamed_and_are_no_text() -> None:
+    run = load_run([delta(reasoning_content="7"), delta(reasoning_content="7"), delta(content="No."), delta(finish="stop")])
+    assert run.messages[0].parts == (Reasoning("77"), Text("No."))
+
+
+def test_a_stream_of_several_answers_is_a_run_for_each() -> None:
+    chunks = [delta(0, content="a"), delta(1, content="b"), delta(0, "stop", content="a"), delta(1, "stop")]
+    assert [run.text for run in load_runs([chunks])] == ["aa", "b"]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "path"),
+    [
+        ([delta(content="a"), 5], "[1]"),
+        ([delta(content="a"), {"choices": 5}], "[1].choices"),
+        ([delta(content="a"), {"choices": [{"delta": 5}]}], "[1].choices[0].delta"),
+        ([delta(tool_calls=5)], "[0].choices[0].delta.tool_calls"),
+        ([delta(tool_calls=[5])], "[0].choices[0].delta.tool_calls[0]"),
+    ],
+)
+def test_a_malformed_chunk_names_its_place(chunks: Foreign, path: str) -> None:
+    with pytest.raises(RecordingError) as caught:
+        load_run(chunks)
+    assert caught.value.path == path
+
+
+# Objects of SDKs
+
+
+def shown(
+    value: dict[str, Foreign], name: str = "openai.types.chat.chat_completion:ChatCompletion", **fields: Foreign
+) -> Foreign:
+    """An object of an SDK, which shows itself as a dict as pydantic's models do."""
+    return foreign(name, model_dump=lambda **options: value, **{**value, **fields})
+
+
+def test_objects_of_an_sdk_and_dicts_may_be_mixed() -> None:
+    run = chat(
+        {"role": "user", "content": "q"},
+        shown(asks(call("c1", "f")), "openai.types.chat.chat_completion_message:ChatCompletionMessage"),
+        answers("c1", "ok"),
+        shown({"role": "assistant", "content": "a", "tool_calls": None, "refusal": None}),
+    )
+    assert (run.text, run.tool_calls[0].result) == ("a", "ok")
+
+
+def test_chunks_may_be_objects() -> None:
+    run = load_run([shown(delta(content="a"), "openai.types.chat:ChatCompletionChunk"), shown(delta(finish="stop"))])
+    assert (run.text, run.format) == ("a", "openai_chat")
+
+
+def test_cost_and_time_that_litellm_keeps_beside_a_response() -> None:
+    value = {"choices": [{"message": {"role": "assistant", "content": "a"}}], "usage": {"prompt_tokens": 1}}
+    kept = {"_hidden_params": {"response_cost": 0.5}, "_response_ms": 250.0}
+    run = load_run(shown(value, "litellm.types.utils:ModelResponse", **kept))
+    assert (run.usage, run.duration) == (Usage(1, cost=0.5), 0.25)
+
+
+def test_the_value_that_an_sdk_has_parsed_is_the_output() -> None:
+    message = {"role": "assistant", "content": '{"city":  "Paris"}', "parsed": {"city": "Paris"}}
+    run = load_run({"choices": [{"message": message}]})
+    assert (run.output, run.text) == ({"city": "Paris"}, '{"city":  "Paris"}')
+    assert load_run({"choices": [{"message": {**message, "content": None}}]}).text == '{"city":"Paris"}'
+
+
+def test_a_result_that_is_an_object_is_kept_as_what_it_shows() -> None:
+    run = chat(asks(call("c", "f")), answers("c", shown({"error": "disk full"}, "my.tools:Result")))
+    assert run.tool_calls[0].result == {"error": "disk full"}
+    assert run.tool_calls[0].failure() is not None

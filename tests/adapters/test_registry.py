@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import sys
 import types
 from collections.abc import Iterator
@@ -13,7 +14,9 @@ import pytest
 
 from quickchecks import Run, adapters, load_run, load_runs, testing
 from quickchecks.adapters import _registry
+from quickchecks.adapters._dialects import dialect
 from quickchecks.adapters._hints import unknown
+from quickchecks.adapters._objects import first_foreign
 from quickchecks.adapters._registry import formats, recognise
 from quickchecks.errors import RecordingError, UnknownFormatError, UnknownNameError
 
@@ -41,6 +44,8 @@ SAMPLES: dict[str, list[Foreign]] = {
         {"id": "1", "messages": [USER, ANSWER], "usage": {}, "suite_name": "mine"},
         {"choices": [{"message": ANSWER}], "object": "chat.completion"},
         ANSWER,
+        [{"object": "chat.completion.chunk", "choices": []}],
+        [{"choices": [{"index": 0, "delta": {"content": "x"}}]}],
     ],
     "reference": [
         [{"role": "assistant", "content": {"format": 2, "parts": [{"type": "text", "text": "x"}]}}],
@@ -64,14 +69,15 @@ SAMPLES: dict[str, list[Foreign]] = {
     "values": ["text", "", None, 5, 1.5, True, {"output": "x"}, {"answer": {"n": 1}, "usage": {}}, {"messages": "x"}],
 }
 
+# Formats of frameworks and of other providers keep their samples in files of their own.
+SAMPLES.update(
+    {path.stem: runpy.run_path(str(path))["SAMPLES"] for path in sorted((Path(__file__).parent / "samples").glob("*.py"))}
+)
+
 #: Values that no format may claim: calls in the manner of others, and things that are no runs.
 STRANGERS: list[Foreign] = [
-    [{"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "f", "input": {}}]}],
-    [USER, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t"}]}],
     [{"role": "assistant", "parts": [{"type": "text", "text": "x"}]}],
-    [{"role": "model", "parts": [{"text": "x"}]}],
     [{"role": "assistant", "content": None, "tool_calls": [{"function": "f", "args": {}}]}],
-    {"messages": [{"role": "model", "parts": [{"text": "x"}]}]},
     {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "x"}]},
     {"type": "agent.start", "messages": []},
     USER,
@@ -91,6 +97,13 @@ def test_every_sample_has_exactly_one_format(name: str, sample: Foreign) -> None
     found = recognise(sample)
     assert found is not None
     assert found.name == name
+
+
+def test_a_list_of_chat_messages_is_claimed_by_no_other_format() -> None:
+    """So they are known without asking the others."""
+    lists = [(name, sample) for name, samples in SAMPLES.items() for sample in samples if type(sample) is list]
+    chats = {name for name, sample in lists if first_foreign(sample) is None and dialect(sample) == "chat"}
+    assert chats == {"openai_chat"}
 
 
 @pytest.mark.parametrize("stranger", STRANGERS)
@@ -174,7 +187,9 @@ def test_messages_as_json_in_a_text_are_pointed_at() -> None:
 
 
 def test_a_format_that_is_not_read_is_told_apart_from_an_answer() -> None:
-    error = problem_of({"log": [{"messages": [{"role": "assistant", "content": [{"type": "tool_use"}]}]}]})
+    error = problem_of(
+        {"log": [{"messages": [{"role": "assistant", "content": None, "tool_calls": [{"function": "f", "args": {}}]}]}]}
+    )
     assert "at log[0].messages it holds a conversation" in error.hint
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 import pytest
+from foreign import foreign
 
 from quickchecks import Run, Usage, load_run
+from quickchecks.adapters import as_run
 from quickchecks.errors import RecordingError, UnknownFormatError
 
 Foreign = Any  # JSON and the objects of SDKs have no types
@@ -185,3 +188,171 @@ def test_a_malformed_envelope_is_an_error(value: dict[str, object], path: str) -
 def test_a_run_is_itself() -> None:
     run = Run()
     assert load_run(run) is run
+
+
+@dataclass
+class Answer:
+    text: object
+    error: object = None
+
+
+class AnswerStruct(msgspec.Struct):
+    text: object
+    error: object | msgspec.UnsetType = msgspec.UNSET
+
+
+class AnswerModel:
+    """What a pydantic model looks like from outside."""
+
+    def __init__(self, text: object, error: object = None) -> None:
+        self.text, self.error = text, error
+
+    def model_dump(self, mode: str = "python") -> dict[str, object]:
+        return {"text": self.text, "error": self.error}
+
+
+@dataclass
+class Talk:
+    messages: list[dict[str, str]]
+    error: str | None = None
+
+
+@pytest.mark.parametrize("make", [Answer, AnswerStruct, AnswerModel])
+def test_an_object_with_the_fields_of_an_envelope_is_one(make: Callable[..., object]) -> None:
+    run = load_run(make("sunny", "502"))
+    assert run.error is not None
+    assert (run.text, run.error.message) == ("sunny", "502")
+    raised = load_run(make("sunny", TimeoutError("slow"))).error
+    assert raised is not None
+    assert (raised.message, raised.type) == ("slow", "TimeoutError")
+    assert load_run(make("sunny")).error is None
+    assert load_run(make("sunny")).text == "sunny"
+
+
+def test_an_object_with_messages_is_the_conversation() -> None:
+    said = [{"role": "user", "content": "weather?"}, {"role": "assistant", "content": "sunny"}]
+    run = load_run(Talk(said, "502"))
+    assert run.error is not None
+    assert (run.text, run.error.message) == ("sunny", "502")
+    with pytest.raises(RecordingError, match="a list of messages"):
+        load_run(Talk([{"a": "b"}]))
+
+
+def test_an_object_with_other_fields_is_the_answer() -> None:
+    assert load_run(Weather("Oslo", 3)).output == {"city": "Oslo", "degrees": 3}
+
+
+class Silent:
+    """An object of which Python itself makes the text."""
+
+
+async def later() -> str:
+    return "sunny"
+
+
+HELD: list[Callable[[], object]] = [TimeoutError, lambda: ValueError("sorry"), Silent, lambda: print, lambda: iter("ab")]
+
+
+@pytest.mark.parametrize("held", HELD)
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda held: ["fine", held],
+        lambda held: ("fine", held),
+        lambda held: {"a": {"b": [held]}},
+        lambda held: {"output": ["fine", held]},
+        lambda held: Answer(["fine", held]),
+        lambda held: {"weather": Answer("fine", held)},
+    ],
+)
+def test_what_says_nothing_of_itself_is_no_answer_anywhere(
+    around: Callable[[object], object], held: Callable[[], object]
+) -> None:
+    with pytest.raises(UnknownFormatError, match="it stands in"):
+        load_run(around(held()))
+
+
+def test_what_was_not_awaited_is_no_answer_in_a_list() -> None:
+    waiting = later()
+    with pytest.raises(UnknownFormatError, match="not awaited"):
+        load_run(["fine", waiting])
+    waiting.close()
+
+
+def test_an_exception_as_the_result_of_a_tool_is_a_failed_call() -> None:
+    for came in ({"result": ValueError("boom")}, {"error": ValueError("boom")}):
+        (call,) = load_run({"text": "fine", "tool_calls": [{"name": "search", **came}]}).tool_calls
+        failure = call.failure()
+        assert failure is not None
+        assert failure.type == "ValueError"
+        assert "boom" in failure.message
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"object": "chat.completion", "choices": []},
+        {"object": "chat.completion", "choices": None, "model": "m"},
+        {"object": "chat.completion", "choices": [{"message": None}]},
+        {"object": "text_completion", "choices": []},
+        {"object": "response", "status": "failed"},
+        {"id": "1", "model": "m", "choices": []},
+        {"candidates": [], "usageMetadata": {}},
+        {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
+        [{"object": "chat.completion", "choices": []}],
+    ],
+    ids=str,
+)
+def test_a_response_without_an_answer_is_none(value: object) -> None:
+    with pytest.raises(RecordingError, match="an answer"):
+        as_run(value)
+
+
+def test_an_answer_may_have_the_words_of_a_response() -> None:
+    values: list[dict[str, object]] = [{"choices": []}, {"candidates": []}, {"object": "chair"}, {"type": "error"}]
+    for value in values:
+        assert as_run(value).output == value
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        "agents.stream_events:RunItemStreamEvent",
+        "agno.run.agent:RunContentEvent",
+        "crewai.types.streaming:StreamChunk",
+        "haystack.dataclasses.streaming_chunk:StreamingChunk",
+        "langchain_core.tracers.log_stream:RunLogPatch",
+        "langgraph.types:Interrupt",
+        "pydantic_ai._agent_graph:CallToolsNode",
+    ],
+)
+def test_events_that_no_format_reads_are_no_answers(event: str) -> None:
+    made = foreign(event, __dataclass_fields__={}, content="It is sunny")
+    for value in (("note", made), ["text", made], {"said": made}, {"output": "ok", "said": made}):
+        with pytest.raises(RecordingError, match="not an answer|knows this shape"):
+            load_run(value)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"event_kind": "part_delta", "index": 0, "delta": {"content_delta": "sunny"}},
+        {"type": "run_item_stream_event", "item": {}},
+        {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "sunny"},
+        {"type": "text-delta", "id": "t", "delta": "sunny"},
+        {"event": "on_chain_stream", "run_id": "r", "data": {"chunk": "sunny"}},
+    ],
+)
+def test_events_as_json_are_no_answers(event: object) -> None:
+    with pytest.raises(RecordingError):
+        load_run([event, event])
+
+
+def test_what_a_project_calls_events_is_an_answer() -> None:
+    @dataclass
+    class ConcertEvent:
+        name: str
+
+    for module in ("agents.concerts", "workflows", "events"):
+        ConcertEvent.__module__ = module
+        assert load_run([ConcertEvent("jazz")]).text == '[{"name":"jazz"}]'

@@ -69,6 +69,16 @@ def test_every_case_whose_condition_holds_gives_what_is_expected(cases: Sequence
     assert not wrong, "\n".join(f"{name}: {found}" for name, found in wrong.items())
 
 
+def test_b29_every_streamed_response_gives_its_calls_and_its_text(shared: Path) -> None:
+    found = json.loads((shared / "cases/field-reports.json").read_text(encoding="utf-8"))
+    streams = [case for case in found if case["kind"] == "stream"]
+    assert [case["id"] for case in streams] == ["B29a", "B29b", "B29c", "B29d", "B29e"]
+    for case in streams:
+        run = load_run(case["chunks"])
+        calls = [{"name": call.name, "arguments": call.arguments} for call in run.tool_calls]
+        assert {"calls": calls, "text": run.text} == case["expected"], case["id"]
+
+
 def chat(*messages: Mapping[str, Any]) -> Run:
     """A run of OpenAI messages."""
     return load_run(list(messages), format="openai_chat")

@@ -608,3 +608,15 @@ def test_ids_are_those_of_the_reference() -> None:
         "check-used-no-tools",
         "check-no-tool-errors",
     ]
+
+
+def test_a_tool_of_a_server_is_known_by_its_name_and_by_its_full_name() -> None:
+    call = msgspec.structs.replace(t.call("book_hotel"), metadata={"server": "travel", "qualified": "mcp__travel__book_hotel"})
+    run = t.run(call, t.call("search"), "Done.")
+    for name in ("book_hotel", "mcp__travel__book_hotel"):
+        assert checks.called_tool(name).score(run).passed
+        assert checks.did_not_call(name).score(run).failed
+        assert f"{name} was called" in checks.did_not_call(name).score(run).reason
+        assert checks.tool_order([name, "search"]).score(run).passed
+        assert checks.tool_order(["search", name]).score(run).failed
+    assert checks.did_not_call("mcp__other__book_hotel").score(run).passed

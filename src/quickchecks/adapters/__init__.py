@@ -12,15 +12,34 @@ A module here whose name does not begin with an underscore is a format; its name
         Divides a value that holds several runs: one value for each, given to `load`, and where it stood. None when the
         value holds one. An array of values that `recognises` knows needs no `split`.
 
-The first sentence of its docstring describes it. Other distributions add formats by the entry point group
-`quickchecks.adapters`, whose entries name such a module.
+    OBJECTS_ONLY = True                                                                     (optional)
+        It reads objects of a library alone, and never JSON, so that it need not be asked about a record of a file.
+
+What a framework's agents need is described in `_agents`. The first sentence of its docstring describes it. Other
+distributions add formats by the entry point group `quickchecks.adapters`, whose entries name such a module.
 """
 
 from __future__ import annotations
 
+from quickchecks.adapters._agents import AgentKind, BrokenOff, Dialogue
 from quickchecks.adapters._files import stored_values
 from quickchecks.adapters._load import as_run, load_run, load_runs, read
 from quickchecks.adapters._mapping import MAP_KEYS
-from quickchecks.adapters._registry import Format, formats, recognise
+from quickchecks.adapters._registry import Format, agent_kind, draining, formats, recognise
 
-__all__ = ("MAP_KEYS", "Format", "as_run", "formats", "load_run", "load_runs", "read", "recognise", "stored_values")
+__all__ = (
+    "MAP_KEYS",
+    "AgentKind",
+    "BrokenOff",
+    "Dialogue",
+    "Format",
+    "agent_kind",
+    "as_run",
+    "draining",
+    "formats",
+    "load_run",
+    "load_runs",
+    "read",
+    "recognise",
+    "stored_values",
+)

@@ -13,16 +13,19 @@ from msgspec import UNSET
 from msgspec.structs import force_setattr
 
 from quickchecks._run import Gap, Message, Other, Part, Reasoning, Text, ToolCall, ToolError, ToolResult
+from quickchecks.adapters._answers import answer_parts
 from quickchecks.adapters._dialects import ROLES, UNTYPED_CALLS, is_foreign_call
+from quickchecks.adapters._endings import told_end, unwrapped
+from quickchecks.adapters._objects import is_foreign, plain
 from quickchecks.adapters._pairing import Pairing, complete
 from quickchecks.adapters._shapes import as_mapping, described, expected, join, others, text_id
-from quickchecks.adapters._strays import stray_calls, unread_text
+from quickchecks.adapters._strays import stray_calls, unread_calls, unread_text
 from quickchecks.errors import RecordingError
 
 __all__ = ("ChatReader", "error_of", "result_value")
 
 _ASSISTANT_KEYS = frozenset(
-    ("role", "content", "tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio", "name")
+    ("role", "content", "tool_calls", "function_call", "refusal", "reasoning_content", "reasoning", "audio", "name", "parsed")
 )
 _TOOL_KEYS = frozenset(("role", "content", "tool_call_id", "name", "status"))
 _CALL_KEYS = frozenset(("id", "type", "function", "custom", "name", "arguments", "args", "input"))
@@ -42,6 +45,8 @@ def error_of(value: Any, source: Literal["flag", "payload"] = "flag") -> ToolErr
     """Read the `error` that stands beside a result: text, or an object with a message. None when it says nothing."""
     if not value:
         return None
+    if isinstance(value, BaseException):
+        return ToolError(str(value), type(value).__name__, source)
     found = as_mapping(value)
     if found is None:
         return ToolError(value if isinstance(value, str) else described(value), "", source)
@@ -73,7 +78,8 @@ def result_value(content: Any, text_key: str = "text") -> Any:
         known = [text for text in texts if text is not None]
         if len(known) == len(texts):
             return "".join(known)
-    return content
+    # Whoever writes the messages of a loop may put an object of a library here, such as the result of an MCP tool.
+    return plain(content) if is_foreign(content) or (type(content) is list and any(map(is_foreign, content))) else content
 
 
 def _text_of(part: Any, key: str) -> str | None:
@@ -150,6 +156,8 @@ class ChatReader:
         message = as_mapping(value)
         if message is None:
             raise expected("a message, that is an object with a role", value, self.at(number))
+        if "role" not in message:
+            message = unwrapped(message)
         role = message.get("role")
         known = ROLES.get(role) if isinstance(role, str) else None
         if known is None:
@@ -184,6 +192,8 @@ class ChatReader:
         if said is None and isinstance(message.get("text"), str):
             said = message["text"]
         parts += self._content(said, number, judged=True)
+        if message.get("parsed") is not None:
+            parts = _with_value(parts, plain(message["parsed"]))
         refusal = message.get("refusal")
         if refusal:
             if not isinstance(refusal, str):
@@ -205,6 +215,7 @@ class ChatReader:
             parts += self._strays(metadata, number, [part for part in parts if type(part) is ToolCall])
             if not parts and (places := [place for place in _MAYBE_TEXT if isinstance(metadata.get(place), str)]):
                 self.gaps.append(Gap("text", f"what stands at {self.at(number, places[0])} may be what the agent said"))
+            self.gaps += told_end(metadata, [part for part in parts if type(part) is ToolCall])
         if isinstance(message.get("reasoning"), (dict, list)):
             metadata = {**(metadata or {}), "reasoning": message["reasoning"]}
         self.messages.append(Message("assistant", tuple(parts), agent, metadata))
@@ -330,7 +341,7 @@ class ChatReader:
             raise expected("text, a list of parts, or null", content, self.at(number, "content"))
         parts = [part for at, value in enumerate(content) if (part := self._part(value, number, at)) is not None]
         if judged:
-            self.gaps += unread_text(parts)
+            self.gaps += (*unread_text(parts), *unread_calls(parts))
         return parts
 
     def _part(self, value: Any, number: int, position: int) -> Part | None:
@@ -362,6 +373,14 @@ class ChatReader:
             thoughts = part.get("text") or part.get("thinking") or part.get("reasoning")
             return Reasoning(thoughts if isinstance(thoughts, str) else "")
         return Other(kind if isinstance(kind, str) else "unknown", part)
+
+
+def _with_value(parts: list[Part], value: Any) -> list[Part]:
+    """Put the value that an SDK has parsed out of the answer beside the words that hold it."""
+    words = [part for part in parts if type(part) is Text]
+    if not words:
+        return [*parts, *answer_parts(value, "parsed")]
+    return [Text(part.text, value) if type(part) is Text and part is words[0] else part for part in parts]
 
 
 def _id_of(*places: Mapping[str, Any]) -> str | None:

@@ -9,7 +9,17 @@ from typing import Any, Literal
 from quickchecks._run import Message, Role
 from quickchecks.adapters._shapes import as_mapping
 
-__all__ = ("LOOK_AT", "ROLES", "UNTYPED_CALLS", "dialect", "is_conversation", "is_foreign_call", "is_message")
+__all__ = (
+    "LOOK_AT",
+    "RESPONSE_ITEMS",
+    "ROLES",
+    "UNTYPED_CALLS",
+    "dialect",
+    "is_conversation",
+    "is_foreign_call",
+    "is_haystack_message",
+    "is_message",
+)
 
 #: The roles of chat messages, and what they are called here. "function" is the old name of "tool".
 ROLES: dict[str, Role] = {
@@ -24,9 +34,42 @@ ROLES: dict[str, Role] = {
 #: So many elements say whether a long list may be a conversation: an answer of a million numbers need not be read for it.
 LOOK_AT = 50
 
-#: Parts without a `type` that are calls or results in the formats of Bedrock and Gemini.
-UNTYPED_CALLS = frozenset(("toolUse", "toolResult", "functionCall", "functionResponse", "function_call", "function_response"))
+#: Parts without a `type` that are calls or results in the formats of Bedrock, Gemini and Haystack.
+UNTYPED_CALLS = frozenset(
+    (
+        *("toolUse", "toolResult", "functionCall", "functionResponse", "function_call", "function_response"),
+        *("tool_call", "tool_call_result"),
+    )
+)
 
+
+_ANSWERED_CALLS = (
+    "apply_patch_call",
+    "computer_call",
+    "custom_tool_call",
+    "function_call",
+    "local_shell_call",
+    "shell_call",
+)
+#: Kinds of item that OpenAI's Responses API has beside messages. They have no role.
+RESPONSE_ITEMS = frozenset(
+    (
+        *(f"{name}{end}" for name in _ANSWERED_CALLS for end in ("", "_output")),
+        "code_interpreter_call",
+        "compaction",
+        "file_search_call",
+        "image_generation_call",
+        "item_reference",
+        "mcp_approval_request",
+        "mcp_approval_response",
+        "mcp_call",
+        "mcp_list_tools",
+        "reasoning",
+        "tool_search_call",
+        "tool_search_output",
+        "web_search_call",
+    )
+)
 
 #: Parts about calls that are neither calls nor results.
 _APPROVALS = frozenset(("tool-approval-request", "tool-approval-response"))
@@ -44,12 +87,13 @@ def is_message(value: Any) -> bool:
     return isinstance(value, Mapping) and value.get("role") in (*ROLES, "model") and ("content" in value or "parts" in value)
 
 
-def dialect(messages: Any) -> Literal["chat", "reference", "other", ""]:
+def dialect(messages: Any) -> Literal["chat", "reference", "responses", "other", ""]:
     """Say whose list of messages this is, by the marks that a format leaves on them.
 
     Returns:
         "chat" for OpenAI's shape, also for the least that any format has (roles and text); "reference" for messages with
-        `content.parts` or tool invocations; "other" for a conversation that carries calls in a shape that neither has;
+        `content.parts` or tool invocations; "responses" for one in which items without a role are calls, results or thoughts as
+        OpenAI's Responses API has them; "other" for a conversation that carries calls in a shape that neither has;
         "" when it is no conversation.
     """
     if not isinstance(messages, (list, tuple)):
@@ -57,6 +101,14 @@ def dialect(messages: Any) -> Literal["chat", "reference", "other", ""]:
     found: Literal["chat", "reference", "other", ""] = ""
     strangers = 0
     for item in messages:
+        # Words of somebody, which nearly all messages are, bear no mark.
+        if type(item) is dict and type(item.get("content")) is str and "tool_calls" not in item and "parts" not in item:
+            if not found and type(role := item.get("role")) is str and role in ROLES:
+                found = "chat"
+            if found:
+                continue
+        if type(item) is not dict and _is_of_a_provider(item):
+            return "other"
         message = item if type(item) is dict else as_mapping(item)
         if message is None:
             if type(item) is Message:
@@ -65,13 +117,15 @@ def dialect(messages: Any) -> Literal["chat", "reference", "other", ""]:
             if strangers > LOOK_AT and not found:
                 return ""
             continue
+        if "role" not in message and "type" in message and type(kind := message["type"]) is str and kind in RESPONSE_ITEMS:
+            return "responses"
         content = message.get("content")
         if content is not None and type(content) is not str and type(role := message.get("role")) is str:
-            mark = _mark_of_content(content, role)
+            mark = "other" if is_haystack_message(message) else _mark_of_content(content, role)
             if mark == "reference" or (mark == "text" and not any(map(_is_chat_only, messages))):
                 return "reference"
             found = "other" if mark else found
-        if "parts" in message and type(message["parts"]) is list and type(message.get("role")) is str:
+        if _has_parts(message, content):
             found = "other"
         calls = message.get("tool_calls")
         if calls and type(calls) is list and type(calls[0]) is dict and type(calls[0].get("function")) is str:
@@ -81,6 +135,21 @@ def dialect(messages: Any) -> Literal["chat", "reference", "other", ""]:
             if type(role) is str and role in ROLES:
                 found = "chat"
     return found
+
+
+_HAYSTACK_KEYS = frozenset(("role", "meta", "name", "content"))
+
+
+def is_haystack_message(message: Any) -> bool:
+    """Whether a message is one that Haystack wrote: always with the same four keys, the content a list of parts."""
+    return type(message) is dict and message.keys() == _HAYSTACK_KEYS and type(message["content"]) is list
+
+
+def _has_parts(message: Mapping[str, Any], content: Any) -> bool:
+    """Whether what a message holds stands under the names that Gemini, LlamaIndex and Microsoft's framework have for it."""
+    if "parts" in message:
+        return type(message["parts"]) is list and type(message.get("role")) is str
+    return content is None and list in (type(message.get("blocks")), type(message.get("contents")))
 
 
 def _is_chat_only(message: Any) -> bool:
@@ -108,7 +177,14 @@ def _mark_of_content(content: Any, role: str) -> Literal["reference", "text", "o
                 if part.get("type") == "tool-invocation" and role == "assistant":
                     return "reference"
                 mark = "other"
+            elif type(part) is not dict and _is_of_a_provider(part):
+                mark = "other"
     return mark
+
+
+def _is_of_a_provider(value: Any) -> bool:
+    """Whether a value is an object of an SDK whose messages have roles and text as OpenAI's do, and are a format of their own."""
+    return type(value).__module__.startswith(("anthropic.", "langchain_core."))
 
 
 def is_foreign_call(part: Mapping[str, Any]) -> bool:

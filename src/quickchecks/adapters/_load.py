@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from quickchecks._run import Run, Source
 from quickchecks.adapters._files import found_files, stored_values, stream_values
 from quickchecks.adapters._notices import notice
+from quickchecks.adapters._objects import field
 from quickchecks.adapters._recipe import Adapter, PartOfRun, Recipe
 from quickchecks.adapters._registry import recognise
 from quickchecks.adapters._shapes import described
@@ -151,8 +152,8 @@ def read(
     recipe = Recipe(format, adapter, map, part)
     if isinstance(source, (str, os.PathLike)):
         return _from_files(found_files(os.fspath(source)), recipe)
-    if callable(getattr(source, "readline", None)):
-        name = getattr(source, "name", None)
+    if callable(field(source, "readline")):
+        name = field(source, "name")
         return _placed(stream_values(source, name if isinstance(name, str) else "<stream>"), recipe)
     return _from_memory(_several(source, format), recipe)
 

@@ -12,10 +12,11 @@ from typing import Any
 from msgspec.structs import force_setattr
 
 from quickchecks import _wire
-from quickchecks._run import UNSET, Gap, Message, Run, RunError, ToolCall, Usage
+from quickchecks._run import UNSET, Gap, Message, Run, RunError, ToolCall, ToolError, Usage
 from quickchecks.adapters._answers import answer_parts
 from quickchecks.adapters._chat import ChatReader, error_of
 from quickchecks.adapters._dialects import dialect, is_conversation
+from quickchecks.adapters._objects import is_foreign, plain
 from quickchecks.adapters._pairing import complete
 from quickchecks.adapters._shapes import as_mapping, expected, join, text_id
 from quickchecks.adapters._strays import are_calls, holds_calls
@@ -35,6 +36,7 @@ _ANY_BESIDE = frozenset(_BESIDE)
 
 _READ_KEYS = ("messages", "id", "input")
 _LOOSE_CALL_RESULTS = ("result", "output")
+_FAILED = frozenset(("error", "errored", "failed", "failure", "exception", "timeout", "timed_out"))
 
 
 def is_envelope(value: Any) -> bool:
@@ -260,15 +262,30 @@ def loose_calls(calls: Any, path: str) -> tuple[list[ToolCall], list[Gap]]:
             value = {"name": value}
         call = reader.call(value, f"{path}[{position}]")
         found = as_mapping(value) or {}
-        error = error_of(found.get("error"))
         result = next((found[key] for key in _LOOSE_CALL_RESULTS if key in found), UNSET)
+        error = _loose_error(found, result)
         force_setattr(call, "errors_shown_in", "result")
         if error is not None or result is not UNSET:
-            complete(call, result, error)
+            complete(call, plain(result) if is_foreign(result) and result is not UNSET else result, error)
         read.append(call)
     if not read or any(call.state != "requested" for call in read):
         return read, []
     return read, [Gap("results", "the results of the tools are not recorded")]
+
+
+def _loose_error(call: Mapping[str, Any], result: Any) -> ToolError | None:
+    """Read the marks by which people say that a call failed."""
+    if (error := error_of(call.get("error")) or error_of(call.get("exception"))) is not None:
+        return error
+    if isinstance(result, BaseException):
+        return ToolError(str(result), type(result).__name__)
+    said = result if isinstance(result, str) else ""
+    for key in ("status", "state", "outcome"):
+        status = call.get(key)
+        if isinstance(status, str) and status.lower() in _FAILED:
+            return ToolError(said, source="state")
+    marked = any(call.get(key) for key in ("is_error", "isError", "failed"))
+    return ToolError(said) if marked or call.get("success") is False or call.get("ok") is False else None
 
 
 def read_usage(usage: Any) -> Usage | None:

@@ -7,17 +7,24 @@ A format is a module in this folder whose name does not begin with an underscore
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import cache, partial
 from importlib import import_module
+from types import AsyncGeneratorType, BuiltinFunctionType, FunctionType, GeneratorType, MethodType
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from quickchecks._run import Run
+from quickchecks.adapters._agents import AgentKind
+from quickchecks.adapters._dialects import dialect
 from quickchecks.adapters._notices import notice
+from quickchecks.adapters._objects import first_foreign, is_a
 from quickchecks.errors import RecordingError, UnknownFormatError, UnknownNameError
 
-__all__ = ("Format", "format_named", "formats", "recognise")
+__all__ = ("Format", "agent_kind", "draining", "format_named", "formats", "recognise")
 
 _GROUP = "quickchecks.adapters"
+_PACKAGE = __name__.rpartition(".")[0]
 
 
 class Format(NamedTuple):
@@ -29,6 +36,11 @@ class Format(NamedTuple):
         recognises: Whether a value has its shape. It looks at keys and types only and imports nothing of a vendor.
         load: Reads the one run that a value holds; a RecordingError says what is malformed.
         split: Divides a value that holds several runs into (path, value) pairs, one a run; None when it holds one.
+        objects_only: Whether it reads objects of a library alone, and never JSON.
+        agents: The classes of the agents of its framework.
+        agent: How a conversation with such an agent is held.
+        streams: The classes of its results that may still be on their way.
+        drained: Waits until such a result is complete.
     """
 
     name: str
@@ -36,6 +48,11 @@ class Format(NamedTuple):
     recognises: Callable[[Any], bool]
     load: Callable[[Any], Run]
     split: Callable[[Any], Iterable[tuple[str, Any]] | None]
+    objects_only: bool = False
+    agents: tuple[str, ...] = ()
+    agent: AgentKind | None = None
+    streams: tuple[str, ...] = ()
+    drained: Callable[[Any], Awaitable[Any]] | None = None
 
 
 _built_in: dict[str, Format] = {}
@@ -75,8 +92,11 @@ def recognise(value: Any) -> Format | None:
         UnknownFormatError: Several formats claim the value.
     """
     winner: Format | None = None
+    is_json = first_foreign(value) is None
+    if is_json and type(value) is list and dialect(value) == "chat":
+        return _own_format("openai_chat")  # which nobody else claims; what most targets give need not load all the others
     for format in _conversations():
-        if format.recognises(value):
+        if not (is_json and format.objects_only) and format.recognises(value):
             if winner is not None:
                 raise _ambiguous(winner, format)
             winner = format
@@ -91,6 +111,31 @@ def recognise(value: Any) -> Format | None:
                 raise _ambiguous(winner, format)
             winner = format
     return winner or (values if values.recognises(value) else None)
+
+
+def agent_kind(value: Any) -> AgentKind | None:
+    """Say what kind of agent a value is, by the names of its classes; None when no format knows it."""
+    if type(value) in _NO_AGENTS or isinstance(value, type):
+        return None
+    return next((format.agent for format in formats().values() if format.agents and is_a(value, *format.agents)), None)
+
+
+#: What most targets are, and what most of them give: no format has to be loaded to know these.
+_NO_AGENTS = (FunctionType, MethodType, BuiltinFunctionType, partial, str)
+_COMPLETE = frozenset((AsyncGeneratorType, GeneratorType, Run, str, dict, list, tuple, int, float, bool, type(None)))
+
+_drains: WeakKeyDictionary[type, Callable[[Any], Awaitable[Any]] | None] = WeakKeyDictionary()
+
+
+def draining(value: Any) -> Callable[[Any], Awaitable[Any]] | None:
+    """What waits for a result that may still be on its way; None for one that is as it is."""
+    cls = type(value)
+    if cls in _COMPLETE:
+        return None
+    if cls not in _drains:
+        known = (format.drained for format in formats().values() if format.streams and is_a(value, *format.streams))
+        _drains[cls] = next(known, None)
+    return _drains[cls]
 
 
 def _ambiguous(one: Format, other: Format) -> UnknownFormatError:
@@ -110,11 +155,15 @@ def _conversations() -> tuple[Format, ...]:
 
 def _own() -> dict[str, Format]:
     if not _built_in:
-        package = __name__.rpartition(".")[0]
-        for module in pkgutil.iter_modules(import_module(package).__path__):
-            if not module.name.startswith("_"):
-                _built_in[module.name] = _format(module.name, import_module(f"{package}.{module.name}"))
+        names = [found.name for found in pkgutil.iter_modules(import_module(_PACKAGE).__path__)]
+        # All at once, so that another thread never sees some of them.
+        _built_in.update({name: _own_format(name) for name in names if not name.startswith("_")})
     return _built_in
+
+
+@cache
+def _own_format(name: str) -> Format:
+    return _format(name, import_module(f"{_PACKAGE}.{name}"))
 
 
 def _others() -> dict[str, Format]:
@@ -137,7 +186,20 @@ def _others() -> dict[str, Format]:
 
 def _format(name: str, module: Any) -> Format:
     description = (module.__doc__ or "").strip().partition("\n\n")[0].replace("\n", " ")
-    return Format(name, description, module.recognises, module.load, getattr(module, "split", _is_one))
+    agents = tuple(getattr(module, "AGENTS", ()))
+    stateful, mocks_tools = (bool(getattr(module, mark, False)) for mark in ("STATEFUL", "MOCKS_TOOLS"))
+    return Format(
+        name,
+        description,
+        module.recognises,
+        module.load,
+        getattr(module, "split", _is_one),
+        bool(getattr(module, "OBJECTS_ONLY", False)),
+        agents,
+        AgentKind(name, module.converse, stateful, mocks_tools) if agents else None,
+        tuple(getattr(module, "STREAMS", ())),
+        getattr(module, "drained", None),
+    )
 
 
 def _is_one(value: Any) -> None:

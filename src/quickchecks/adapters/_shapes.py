@@ -79,11 +79,18 @@ def as_mapping(value: Any) -> Mapping[str, Any] | None:
         return None
     if isinstance(value, Mapping):
         return dict(value)
-    if not isinstance(value, type) and callable(getattr(value, "model_dump", None)):
-        try:
-            shown = value.model_dump()
-        except Exception:  # foreign code: whatever it raises, the value is no mapping to us
-            return None
+    try:
+        dumps = not isinstance(value, type) and callable(getattr(value, "model_dump", None))
+    except Exception:  # foreign code: an attribute that cannot be read is none
+        return None
+    if dumps:
+        shown: Any = None
+        for options in ({"warnings": False}, {}):  # what an SDK has parsed itself makes pydantic warn of its own type
+            try:
+                shown = value.model_dump(**options)
+                break
+            except Exception:  # foreign code: whatever it raises, the value is no mapping to us
+                continue
         return shown if isinstance(shown, dict) else None
     return None
 

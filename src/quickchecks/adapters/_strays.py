@@ -7,7 +7,7 @@ Whoever keeps such a thing as metadata lets every negative check pass.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -15,7 +15,17 @@ from typing import Any
 from quickchecks._run import Gap, Other, Part
 from quickchecks.adapters._shapes import described, expected, join
 
-__all__ = ("are_calls", "holds_calls", "refuse_calls", "stray_calls", "unread_text")
+__all__ = (
+    "are_calls",
+    "gaps_beside",
+    "holds_calls",
+    "is_call",
+    "may_be_call",
+    "refuse_calls",
+    "stray_calls",
+    "unread_calls",
+    "unread_text",
+)
 
 #: Names that can mean nothing but calls, without their underscores, hyphens and capitals.
 _CALLS = frozenset(
@@ -45,6 +55,20 @@ def _plain(key: str) -> str:
 def are_calls(key: object) -> bool:
     """Whether what stands under this name can only be calls, whatever it looks like. Records share their few names."""
     return isinstance(key, str) and _plain(key) in _CALLS
+
+
+def gaps_beside(held: Any, path: str, known: Collection[str] = ()) -> list[Gap]:
+    """The gaps of calls that stand where a format has none.
+
+    Args:
+        held: A message, a part or a record; of objects nothing is found, because they hold what their class says.
+        path: Where it stands inside the record.
+        known: Names of calls under which the format reads them.
+    """
+    if not isinstance(held, Mapping):
+        return []
+    found = [key for key in held if are_calls(key) and key not in known and held[key]]
+    return [Gap("calls", f"what stands at {join(path, key)} may be calls") for key in found]
 
 
 def stray_calls(beside: Mapping[str, Any] | None, path: str) -> Iterator[tuple[str, Any, bool]]:
@@ -112,6 +136,12 @@ def refuse_calls(beside: Mapping[str, Any] | None, path: str, where: str) -> Non
         raise expected(f"calls {where}", value, place, "these are calls in the manner of another format")
 
 
+def is_call(value: Mapping[str, Any]) -> bool:
+    """Whether an object says itself that it is a call."""
+    kind = value.get("type")
+    return isinstance(kind, str) and kind.lower().endswith(_CALL_KINDS) and not _DOINGS.isdisjoint(value)
+
+
 def holds_calls(value: Any, depth: int = 6) -> bool:
     """Whether a value of unknown shape holds what some format calls a call."""
     if isinstance(value, Mapping):
@@ -126,6 +156,47 @@ def holds_calls(value: Any, depth: int = 6) -> bool:
     else:
         return False
     return depth > 0 and any(holds_calls(item, depth - 1) for item in inner)
+
+
+#: Words in the kinds of parts that do something.
+_DOING = re.compile(r"(?i)tool|function|call|action|execut|invo|command|(?:^|_)use$")
+#: Kinds of part that are known to do nothing, whatever they hold.
+_STILL = re.compile(
+    r"(?i)data-|tool-approval-|step-start|input_|output_|source|citation|annotation|reference|.*(?:image|audio|video|file|document)"
+    r"|(?:text|refusal|compaction|container_upload|search_result|handoff)$"
+)
+_DOINGS = frozenset(("name", "tool", "function", *_ARGUMENTS))
+
+
+def may_be_call(kind: object, held: object) -> bool:
+    """Whether a part of a kind that a format does not know may be a call: it is called so, or it has what calls have.
+
+    Args:
+        kind: What the part calls itself, or the key by which it is known.
+        held: What it holds.
+    """
+    if isinstance(kind, str):
+        if kind.lower().endswith(("call", "tool_use", "tooluse")):
+            return True
+        if _STILL.match(kind):
+            return False
+        if _DOING.search(kind):
+            return True
+    return isinstance(held, Mapping) and not _DOINGS.isdisjoint(held)
+
+
+def unread_calls(parts: Sequence[Part]) -> Iterator[Gap]:
+    """Find parts of kinds that nobody knows which may be calls.
+
+    Args:
+        parts: The parts of one message of the agent.
+
+    Yields:
+        The gap of each.
+    """
+    for part in parts:
+        if type(part) is Other and (may_be_call(part.kind, part.data) or (part.kind == "unknown" and part.data)):
+            yield Gap("calls", f"a part of the unknown kind {part.kind[:40]!r} may be a call")
 
 
 #: Kinds of part that may hold text and are no answer: thoughts, and what the agent was shown.

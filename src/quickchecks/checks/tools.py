@@ -223,13 +223,25 @@ def no_tool_errors(
     return build(no_tool_errors, judgement, name=name, why=why, text_errors=text_errors, agent=agent)
 
 
+#: How the full names of tools begin that a server offers (MCP): "mcp__server__tool", of which the call's name is the last part.
+_SERVERS = "mcp__"
+
+
+def _known_as(call: ToolCall, wanted: Sequence[str]) -> str:
+    """The name of a call: the full one of a server's tool where that is asked for."""
+    whole = (call.metadata or {}).get("qualified")
+    return whole if isinstance(whole, str) and whole in wanted else call.name
+
+
 class _CallJudgement(Judgement, frozen=True):
     """What the checks of tool calls have in common."""
 
     agent: str | None
 
-    def names(self, run: Run) -> tuple[str, ...]:
-        """The names of the calls that this check looks at."""
+    def names(self, run: Run, *wanted: str) -> tuple[str, ...]:
+        """The names of the calls that this check looks at; those of tools of a server as they are asked for."""
+        if any(tool.startswith(_SERVERS) for tool in wanted):
+            return tuple([_known_as(site.call, wanted) for site in self.sites(run)])
         return run.tool_names if self.agent is None else tuple([site.call.name for site in self.sites(run)])
 
     def sites(self, run: Run) -> tuple[CallSite, ...]:
@@ -293,13 +305,13 @@ class _CalledTool(_CallJudgement, frozen=True):
     times: int
 
     def __call__(self, run: Run) -> object:
-        if self.names(run).count(self.tool) >= self.times:
+        if self.names(run, self.tool).count(self.tool) >= self.times:
             return True
         return (self.unseen_call(run, (self.tool,)) or False) if run.gap_kinds else False
 
     def explain(self, run: Run, score: Score) -> Explanation:
         sites = self.sites(run)
-        found = [site for site in sites if site.call.name == self.tool]
+        found = [site for site in sites if _known_as(site.call, (self.tool,)) == self.tool]
         if score.passed:
             return Explanation(f"{_counted(self.tool, found, run)}{self.whose()}", _refs(found))
         wanted = "" if self.times == 1 else f", at least {self.times} calls are wanted"
@@ -315,14 +327,14 @@ class _DidNotCall(_CallJudgement, frozen=True):
     tool: str
 
     def __call__(self, run: Run) -> object:
-        if self.tool in self.names(run):
+        if self.tool in self.names(run, self.tool):
             return False
         unseen = self.unseen_call(run, (self.tool,)) if run.gap_kinds else None
         return unseen or (self.nobody(run) if self.agent else None) or True
 
     def explain(self, run: Run, score: Score) -> Explanation:
         sites = self.sites(run)
-        found = [site for site in sites if site.call.name == self.tool]
+        found = [site for site in sites if _known_as(site.call, (self.tool,)) == self.tool]
         if score.failed:
             first = found[0]
             after = _after_words(run, first)
@@ -336,7 +348,7 @@ class _ToolOrder(_CallJudgement, frozen=True):
     tools: tuple[str, ...]
 
     def __call__(self, run: Run) -> object:
-        names = iter(self.names(run))
+        names = iter(self.names(run, *self.tools))
         for tool in self.tools:
             if tool not in names:  # takes the calls up to the first of that name
                 return (self.unseen_call(run, self.tools) or False) if run.gap_kinds else False
@@ -346,7 +358,7 @@ class _ToolOrder(_CallJudgement, frozen=True):
         sites = self.sites(run)
         met: list[CallSite] = []
         for site in sites:
-            if len(met) < len(self.tools) and site.call.name == self.tools[len(met)]:
+            if len(met) < len(self.tools) and _known_as(site.call, self.tools) == self.tools[len(met)]:
                 met.append(site)
         if score.passed:
             steps = [f"{_render.name(site.call.name, 40)} (call {site.number})" for site in met]
@@ -354,7 +366,7 @@ class _ToolOrder(_CallJudgement, frozen=True):
         wanted = self.tools[len(met)]
         calls = f"calls: {_chain(sites)}" if sites else "no tool was called"
         if not met:
-            others = [site for site in sites if site.call.name in self.tools]
+            others = [site for site in sites if _known_as(site.call, self.tools) in self.tools]
             seen = f" (of the others, {_render.name(others[0].call.name)} was, as call {others[0].number})" if others else ""
             first = f", the first of {len(self.tools)}," if len(self.tools) > 1 else ""
             reason = f"{wanted!r}{first} was never called{seen}"
@@ -362,13 +374,14 @@ class _ToolOrder(_CallJudgement, frozen=True):
             last = met[-1]
             used = {site.number for site in met}
             unused = [site for site in sites if site.number < last.number and site.number not in used]
-            before = [site for site in unused if site.call.name == wanted]
+            before = [site for site in unused if _known_as(site.call, (wanted,)) == wanted]
             earlier = f"; it was called before that, as call {before[-1].number}" if before else ""
             reason = (
                 f"got as far as {last.call.name!r} (call {last.number}), {len(met)} of {len(self.tools)}; "
                 f"{wanted!r} never came after it{earlier}"
             )
-        near = "" if any(site.call.name == wanted for site in sites) else _near(wanted, [site.call.name for site in sites])
+        came = [_known_as(site.call, (wanted,)) for site in sites]
+        near = "" if wanted in came else _near(wanted, came)
         return Explanation(f"{reason}; {calls}{near}{self.gap_note(run)}", _refs(met), ("order broken", _render.name(wanted)))
 
 
