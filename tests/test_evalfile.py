@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from quickchecks import Gate, Threshold, checks, from_item
+from quickchecks import Gate, Threshold, checks, from_item, run_evals_sync
 from quickchecks._entries import Observed
 from quickchecks._evalfile import EvalFile, load_eval_file
 from quickchecks._evalfile.schema import eval_schema
@@ -37,7 +40,7 @@ def read(folder: Path, text: str, **variables: str) -> EvalFile:
 @pytest.mark.parametrize("target", ["agent:answer", "agent:make()"])
 def test_the_target_is_imported_from_the_folder_of_the_file(target: str, folder: Path) -> None:
     found = read(folder, f"target: {target}\n{SMALL}").load_target()
-    assert found is not None
+    assert callable(found)
     assert found("Hello") == "Hello!"
 
 
@@ -73,8 +76,8 @@ def test_a_module_of_the_same_name_in_another_folder_is_another(folder: Path) ->
     (other / "agent.py").write_text("def answer(text): return 'other'\n")
     first = read(folder, f"target: agent:answer\n{SMALL}").load_target()
     second = read(other, f"target: agent:answer\n{SMALL}").load_target()
-    assert first is not None
-    assert second is not None
+    assert callable(first)
+    assert callable(second)
     assert (first("a"), second("a")) == ("a!", "other")
 
 
@@ -180,7 +183,42 @@ def test_variables_stand_only_where_they_are_the_whole_value(folder: Path) -> No
         ("traget: a:b", ":1:1: an eval file has no key \"traget\"\n  did you mean 'target'?"),
         (f"{SMALL}timeout: 3", ':3:1: an eval file has no key "timeout"\n  timeout is one of the options'),
         (f"{SMALL}options: {{concurency: 3}}", ":3:11: options has no key \"concurency\"\n  did you mean 'concurrency'?"),
-        (f"{SMALL}options: {{concurrency: many}}", ':3:24: concurrency is a whole number, not "many"'),
+        (f"{SMALL}options: {{concurrency: many}}", ':3:24: concurrency is a whole number from 1 to 999999999, not "many"'),
+        (f"{SMALL}options: {{concurrency: {9 * 10**19}}}", ':24: concurrency is a whole number from 1 to 999999999, not "9000'),
+        (f"{SMALL}options: {{repetitions: 1000000000}}", ':3:24: repetitions is a whole number from 1 to 999999999, not "10000'),
+        (f"{SMALL}options: {{repetitions: 0}}", ':3:24: repetitions is a whole number from 1 to 999999999, not "0"'),
+        (f"{SMALL}options: {{max_errors: -1}}", ':3:23: max_errors is a whole number from 0 to 999999999, not "-1"'),
+        (f"{SMALL}options: {{retries: 1.5}}", ':3:20: retries is a whole number from 0 to 999999999, not "1.5"'),
+        (f"{SMALL}options: {{timeout: -1}}", ':3:20: timeout is a number of seconds above 0, or null, not "-1"'),
+        (f"{SMALL}options: {{timeout: 0}}", ':3:20: timeout is a number of seconds above 0, or null, not "0"'),
+        (f"{SMALL}options: {{timeout: 1e-9}}", ":3:20: timeout is in seconds, and 1e-09 is too short to be kept"),
+        (f"{SMALL}options: {{model: small}}", ":3:11: model belongs to an endpoint as target, as in target: http://"),
+        (f"target: a:b\n{SMALL}options: {{tools: [a:b]}}", "stands under options: {target_options: {tools: …}}"),
+        (
+            f"vars: {{t: ok}}\ntarget: slow:${{t}}\n{SMALL}",
+            ':2:9: a variable is the whole value here, and "slow:${t}" has more around ${t}\n  put all of it into the variable',
+        ),
+        (f"vars: {{t: ok}}\ntarget: cmd:agent ${{t}}\n{SMALL}", ":2:9: a variable is the whole value here"),
+        ("vars: {t: ok}\ndata: ${t}.jsonl\ngates: [no_tool_errors]", ":2:7: a variable is the whole value here"),
+        ("vars: {t: ok}\ndata: {file: 'a/${t}'}\ngates: [no_tool_errors]", ":2:14: a variable is the whole value here"),
+        (f"vars: {{t: ok}}\n{SMALL}options: {{record: '${{t}}.jsonl'}}", ":19: a variable is the whole value here"),
+        ("vars: {t: ok}\ndata: [a]\nchecks: ${t}.yaml", ":3:9: a variable is the whole value here"),
+        (
+            "data: [a]\ngates:\n- includes: x\n- {check: {includes: x}, pass_rate: 0.5}",
+            "eval.yaml:4:3: includes('x') stands here a second time, after ",
+        ),
+        (
+            "data: [a]\nscorers:\n- {check: {includes: x}, threshold: 0.5}\nchecks:\n- {check: {includes: x}, mode: watch}",
+            "eval.yaml:5:3: includes('x') stands here a second time, after ",
+        ),
+        (
+            "data: [{turns: [{input: a, gates: [{includes: x}, {includes: x}]}]}]",
+            "eval.yaml:1:51: includes('x') stands here a second time, after ",
+        ),
+        (
+            "data: [a]\nscorers: [{check: {includes: x}, threshold: }]",
+            ":2:44: a threshold is a number, or {min: …, max: …}, not nothing",
+        ),
         (f"{SMALL}options: {{retry_timeouts: 2}}", ':3:27: retry_timeouts is yes or no, not "2"'),
         (f"{SMALL}options: 3", ":3:10: options is a mapping"),
         (f"{SMALL}target: agent", ":3:9: a target is module:attribute or module:factory()"),
@@ -190,7 +228,14 @@ def test_variables_stand_only_where_they_are_the_whole_value(folder: Path) -> No
         ("data: [a]\ngates: [{check: {includes: x}, threshold: 1}]", ":2:9: an entry with a threshold stands among the gates"),
         ("data: [a]\ngates: [{check: {includes: x}, mode: watch}]", ":2:38: `mode: watch` among the gates"),
         ("data: [a]\nscorers: [{check: {includes: x}, mode: gate}]", ":2:40: `mode: gate` among the scorers"),
-        ("data: [a]\ngates: [{check: {includes: x}, pass_rate: 2}]", "pass_rate"),
+        (
+            "data: [a]\ngates: [{check: {includes: x}, pass_rate: 2}]",
+            ":2:9: a gate takes pass_rate from 0.001 up to 1, not 2; for 2 % write 0.02",
+        ),
+        (
+            "data: [a]\ngates: [{check: {includes: x}, confidence: 0.9}]",
+            ":2:9: a gate with a confidence needs a pass_rate below 1",
+        ),
         ("data: [a]\ngates: [{includes: '${m}'}]", ':2:20: there is no variable "m"\n  declare it'),
         ("vars: {m: }\ndata: [a]\ngates: [{includes: '${m}'}]", 'the variable "m" has no value\n  give it with --set m=…'),
         ("data: []", ":1:7: there is no data"),
@@ -235,6 +280,28 @@ def test_what_is_wrong_is_said_with_its_place(text: str, problem: str, folder: P
     with pytest.raises(QuickchecksError) as caught:
         read(folder, text)
     assert problem in str(caught.value)
+
+
+def test_what_a_gate_and_a_scorer_share_and_what_two_turns_share_is_no_second_time(folder: Path) -> None:
+    turn = "{input: a, gates: [{includes: x}], scorers: [{includes: x}]}"
+    found = read(folder, f"data: [{{turns: [{turn}, {turn}]}}]\ngates: [{{includes: x}}]\nscorers: [{{includes: x}}]")
+    assert (len(found.gates), len(found.scorers), len(found.items[0].turns)) == (1, 1, 2)
+
+
+def test_the_least_and_the_most_of_each_option_are_taken(folder: Path) -> None:
+    options = "{concurrency: 1, retries: 0, repetitions: 999999999, max_errors: 0, timeout: 0.5}"
+    assert read(folder, f"{SMALL}options: {options}").options == {
+        "concurrency": 1,
+        "retries": 0,
+        "repetitions": 999_999_999,
+        "max_errors": 0,
+        "timeout": 0.5,
+    }
+
+
+def test_a_text_in_a_command_that_is_no_variable_of_the_file_stays(folder: Path) -> None:
+    target: Any = read(folder, f"vars: {{t: ok}}\ntarget: cmd:agent ${{HOME}} $${{t}}\n{SMALL}").load_target
+    assert target.target == "cmd:agent ${HOME} $${t}"
 
 
 def test_null_is_nothing(folder: Path) -> None:
@@ -290,7 +357,7 @@ def test_an_eval_in_python(definition: str, folder: Path) -> None:
     file.write_text(PYTHON + definition)
     found = load_eval_file(file)
     target = found.load_target()
-    assert target is not None
+    assert callable(target)
     assert (found.items[0].input, target("a"), repr(found.gates)) == ("Hello", "a!", "(includes('Hello'),)")
     assert found.options == {"concurrency": 2}
     assert set(found.files) >= {file}
@@ -374,3 +441,58 @@ def test_the_example_follows_the_schema(root: Path) -> None:
     text = (root / "examples" / "weather" / "eval.yaml").read_text(encoding="utf-8")
     assert accepts(text)
     assert json.dumps(yaml.safe_load(text))
+
+
+# Endpoints and programs
+
+
+def test_a_program_runs_beside_the_eval_file(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("import json\nfor line in open(0): print(json.dumps({'output': 'sunny'}), flush=True)")
+    path = tmp_path / "eval.yaml"
+    path.write_text(f"target: 'cmd:{sys.executable} agent.py'\ndata: [Weather]\ngates: [includes: sunny]")
+    found = load_eval_file(str(path), {})
+    result = run_evals_sync(found.items, found.load_target(), found.scorers, found.gates, **found.options)
+    assert result.verdict == "passed", result.explain()
+
+
+def test_an_endpoint_has_a_model_and_tools(tmp_path: Path) -> None:
+    (tmp_path / "endpoint_tools.py").write_text("def get_weather(city: str) -> str:\n    return 'sunny'")
+    path = tmp_path / "eval.yaml"
+    path.write_text(
+        "target: http://127.0.0.1:1/v1\ndata: [Weather]\ngates: [includes: sunny]\n"
+        "options: {model: small, tools: [endpoint_tools:get_weather], target_options: {settings: {temperature: 0, n: '1'}}}"
+    )
+    found = load_eval_file(str(path), {})
+    target: Any = found.load_target()
+    assert (target._service.model, list(target._service.tools)) == ("small", ["get_weather"])
+    assert target._service.settings == {"temperature": 0, "n": "1"}
+    assert found.options == {}
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "said"),
+    [
+        ("http://127.0.0.1:1/v1", "{}", "eval.yaml:1:9: the target http://127.0.0.1:1/v1 needs the name of a model"),
+        ("http://127.0.0.1:1/v1", "{model: m, target_options: {modle: x}}", "an endpoint takes no 'modle': did you mean 'model'"),
+        ("'cmd:'", "{}", "names no program"),
+    ],
+)
+def test_an_endpoint_or_program_that_cannot_be_is_refused_at_its_place(
+    target: str, options: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_text(f"target: {target}\ndata: [a]\ngates: [includes: a]\noptions: {options}")
+    with pytest.raises(TargetError, match=re.escape(said)):
+        load_eval_file(str(path), {}).load_target()
+
+
+def test_tool_mocks_of_an_item_have_types(tmp_path: Path) -> None:
+    path = tmp_path / "eval.yaml"
+    path.write_text(
+        "data:\n  - input: a\n    tool_mocks:\n"
+        "      - {tool: search, arguments: {limit: 3, exact: true, zip: '0123', when: 12:30}, result: null, times: 2}\n"
+        "gates: [includes: a]"
+    )
+    assert load_eval_file(str(path), {}).items[0].tool_mocks == [
+        {"tool": "search", "arguments": {"limit": 3, "exact": True, "zip": "0123", "when": "12:30"}, "result": None, "times": 2}
+    ]

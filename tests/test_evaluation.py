@@ -590,7 +590,7 @@ class TestNoFalseGreen:
     @DOORS
     def test_nothing_was_asserted(self, run: RunIt) -> None:
         result = run(["x"], str, ANY)
-        self.not_green(result, None, "no verdict: nothing was asserted (give gates=[...], or scorers with a threshold)")
+        self.not_green(result, None, "no verdict: nothing was asserted (there are no gates, and no scorers with a threshold)")
 
     @DOORS
     def test_too_few_items_for_a_confidence(self, run: RunIt) -> None:

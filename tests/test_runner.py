@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import sys
 import threading
 import time
@@ -20,8 +21,9 @@ from quickchecks import EvalResult, Gate, ItemResult, Threshold, checks, create_
 from quickchecks import _runner as runner
 from quickchecks._evaluation import EvalOptions
 from quickchecks._items import Item, content_hash, items_of
+from quickchecks._run import Message, Run, Text, ToolCall
 from quickchecks._targets import Session
-from quickchecks.errors import QuickchecksError, ScorerDefinitionError
+from quickchecks.errors import NoVerdictError, QuickchecksError, ScorerDefinitionError
 
 #: Seconds that a target sleeps which must never be waited for.
 LONG = 60
@@ -690,17 +692,18 @@ def test_what_a_target_does_to_its_input_meets_no_other_repetition_and_no_file(r
 @pytest.mark.parametrize("field", ["input", "expected", "metadata", "context", "tool_mocks"])
 def test_what_a_scorer_gets_of_the_item_is_read_only(run: RunIt, field: str) -> None:
     def change(item: Item) -> bool:
-        getattr(item, field)["words"].append("more")
+        next(iter(getattr(item, field).values())).append("more")
         return True
 
     async def change_later(item: Item) -> bool:
         return change(item)
 
-    item: dict[str, object] = {"input": "q", field: {"words": ["one"]}}
+    given: dict[str, object] = {"mocks": [{"tool": "a", "result": "b"}]} if field == "tool_mocks" else {"words": ["one"]}
+    item: dict[str, object] = {"input": "q", field: given}
     result = run([item], lambda asked: "x", [change, change_later])
     assert [score.outcome for score in result.items[0].scores] == ["error", "error"]
     assert "read-only" in result.items[0].scores[0].reason
-    assert item[field] == {"words": ["one"]}
+    assert item[field] == ({"mocks": [{"tool": "a", "result": "b"}]} if field == "tool_mocks" else {"words": ["one"]})
 
 
 def test_clients_made_on_the_loop_serve_several_evaluations() -> None:
@@ -744,3 +747,169 @@ def test_an_eager_loop_runs_everything_too() -> None:
 def test_a_scorer_without_a_score_step_is_refused_before_anything_is_asked() -> None:
     with pytest.raises(ScorerDefinitionError, match="it has no score step"):
         run_evals_sync(["a"], lambda text: pytest.fail("it is asked"), [create_scorer(id="empty")])
+
+
+ANSWERS: dict[str, Callable[[], object]] = {
+    "chat": lambda: [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "tool_calls": [{"id": "1", "function": {"name": "send", "arguments": {"secret": 1}}}]},
+        {"role": "tool", "tool_call_id": "1", "content": "sent"},
+        {"role": "assistant", "content": "x"},
+    ],
+    "envelope": lambda: {"output": "x", "tool_calls": [{"name": "send", "arguments": {"secret": 1}, "result": {"ok": [1]}}]},
+    "run": lambda: Run((Message("assistant", (ToolCall("send", {"secret": 1}), Text("x"))),)),
+    "run with text": lambda: Run((Message("assistant", (ToolCall("send", '{"secret": 1}'), Text("x"))),)),
+}
+
+
+def clear(run: Run | None) -> None:
+    assert run is not None
+    run.tool_calls[0].arguments.clear()  # type: ignore[attr-defined]
+
+
+def keeps_the_secret(run: Run) -> bool:
+    return run.tool_calls[0].arguments == {}
+
+
+@DOORS
+@pytest.mark.parametrize("answer", ANSWERS)
+@pytest.mark.parametrize("turns", [1, 2])
+def test_no_scorer_and_no_callback_changes_what_is_judged_and_kept(run: RunIt, answer: str, turns: int, tmp_path: Path) -> None:
+    def hide(run: Run) -> bool:
+        clear(run)
+        return True
+
+    async def hide_later(run: Run) -> bool:
+        return hide(run)
+
+    def told(item: ItemResult) -> None:
+        clear(item.run)
+
+    result = run(
+        [{"inputs": ["q"] * turns}],
+        lambda text: ANSWERS[answer](),
+        gates=[hide, hide_later, keeps_the_secret],
+        on_item_complete=told,
+    )
+    assert [score.outcome for score in result.items[0].scores] == ["error", "error", "failed"]
+    assert any("read-only" in warning for warning in result.warnings)
+    result.save(tmp_path / "result.json")
+    (item,) = load_result(tmp_path / "result.json").items
+    assert item.run is not None
+    assert item.run.tool_calls[0].arguments == {"secret": 1}
+
+
+@DOORS
+def test_what_a_target_does_to_what_it_has_returned_changes_no_run(run: RunIt) -> None:
+    shared: dict[str, list[object]] = {"said": []}
+
+    def target(text: str) -> object:
+        shared["said"].append(text)
+        return {"output": "x", "tool_calls": [{"name": "send", "arguments": shared}], "metadata": {"state": shared}}
+
+    result = run(["a", "b", "c"], target, ANY, concurrency=1)
+    shared["said"].clear()
+    runs = [item.run for item in result.items if item.run is not None]
+    assert [one.tool_calls[0].arguments for one in runs] == [{"said": [*"abc"[: count + 1]]} for count in range(3)]
+    assert [one.metadata for one in runs] == [{"state": {"said": [*"abc"[: count + 1]]}} for count in range(3)]
+
+
+@DOORS
+def test_what_the_program_does_to_its_data_meanwhile_changes_no_result(run: RunIt) -> None:
+    item: dict[str, dict[str, int]] = {"input": {"number": 1}, "metadata": {"number": 1}}
+
+    def target(asked: object) -> str:
+        item["metadata"]["number"] = item["input"]["number"] = 2
+        return "x"
+
+    (found,) = run([item], target, ANY).items
+    assert (found.item.input, found.item.metadata) == ({"number": 1}, {"number": 1})
+
+
+def cancel_everything() -> None:
+    for task in asyncio.all_tasks():
+        task.cancel()
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("when", ["target", "scorer", "callback"])
+@pytest.mark.parametrize(
+    "options", [{}, {"concurrency": 1}, {"timeout": 10}, {"retries": 1}, {"repetitions": 3, "concurrency": 2}], ids=str
+)
+def test_an_item_that_cancels_every_task_ends_no_evaluation(when: str, waits: bool, options: EvalOptions) -> None:
+    async def cancel(where: str, which: object) -> None:
+        if where == when and which == "2":
+            cancel_everything()
+            if waits:
+                await asyncio.sleep(0)
+
+    async def target(text: str) -> str:
+        await cancel("target", text)
+        return "x"
+
+    async def judge(output: str, input: object) -> bool:
+        await cancel("scorer", input)
+        return True
+
+    async def told(item: ItemResult) -> None:
+        await cancel("callback", item.item.input)
+
+    data = [str(number) for number in range(5)]
+    options = {**options, "on_item_complete": told}
+    result = run_evals_sync(data, target, gates=[judge], **options)
+    assert len(result.items) == len(data) * options.get("repetitions", 1)
+    assert not result.interrupted
+    broken = [item for item in result.items if item.errored or any(score.outcome == "error" for score in item.scores)]
+    if when == "callback":
+        assert "CancelledError" in result.warnings[0]
+    else:
+        assert result.verdict == ("passed" if when == "target" and "retries" in options and not broken else "failed")
+    assert all(item.errored or item.scores for item in result.items)
+
+
+def test_a_time_limit_is_kept_after_an_item_has_cancelled_every_task() -> None:
+    async def target(text: str) -> str:
+        if text == "a":
+            cancel_everything()
+        await asyncio.sleep(LONG if text == "b" else 0)
+        return "x"
+
+    result = run_evals_sync(["a", "b"], target, ANY, timeout=0.3, concurrency=1)
+    assert kinds(result) == ["exception", "timeout"]
+
+
+def test_whoever_awaits_an_evaluation_gets_what_was_finished_when_all_is_cancelled() -> None:
+    async def target(text: str) -> str:
+        if text == "b":
+            cancel_everything()
+        return "x"
+
+    with pytest.raises(asyncio.CancelledError) as caught:
+        in_a_loop(["a", "b", "c"], target, ANY, concurrency=1)
+    partial = caught.value.partial  # type: ignore[attr-defined]
+    assert partial.interrupted
+    assert [item.item.input for item in partial.items][:1] == ["a"]
+
+
+def test_a_result_is_neither_true_nor_false() -> None:
+    failed = run_evals_sync(["a"], lambda text: "y", gates=ANY)
+    for result in (failed, run_evals_sync(["a"], lambda text: "x", gates=ANY)):
+        with pytest.raises(NoVerdictError, match=r"assert result\.passed"):
+            bool(result)
+        with pytest.raises(NoVerdictError, match=r"\.passed"):
+            bool(result.gate_results[0])
+    with pytest.raises(NoVerdictError, match="failed"):
+        assert failed
+
+
+def test_a_recording_is_where_it_was_said_wherever_the_target_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+
+    def target(text: str) -> str:
+        os.chdir(tmp_path / "elsewhere")
+        return "x"
+
+    assert run_evals_sync(["a", "b"], target, gates=ANY, record="runs/all.jsonl").recording == "all.jsonl"
+    assert sorted(path.name for path in tmp_path.rglob("*.*")) == ["all.jsonl"]
+    assert (tmp_path / "runs" / "all.jsonl").read_text().count("\n") == 2

@@ -15,7 +15,7 @@ import pytest
 
 from quickchecks import Message, Run, Text, ToolCall, checks, load_run
 from quickchecks import testing as t
-from quickchecks._targets import Conversation, Session, Target, as_chat
+from quickchecks._targets import Conversation, FunctionTarget, Session, as_chat
 from quickchecks.errors import RecordingError, TargetError
 
 
@@ -49,7 +49,7 @@ class AsyncAgent:
         return text
 
 
-def answers(target: Target, *asked: object) -> list[object]:
+def answers(target: FunctionTarget, *asked: object) -> list[object]:
     """What a target answers in one conversation."""
 
     async def blocking(function: Callable[[], object]) -> object:
@@ -86,7 +86,7 @@ KINDS: dict[str, tuple[Any, bool]] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_anything_that_can_be_called_is_a_target(kind: str) -> None:
     function, is_async = KINDS[kind]
-    target = Target.of(function)
+    target = FunctionTarget.of(function)
     assert target.is_async is is_async
     assert answers(target, "Hello") == ["Hello"]
 
@@ -108,18 +108,18 @@ def test_anything_that_can_be_called_is_a_target(kind: str) -> None:
 )
 def test_what_cannot_be_called_with_an_input_is_refused(function: object, options: dict[str, object] | None, said: str) -> None:
     with pytest.raises(TargetError, match=said):
-        Target.of(function, options)
+        FunctionTarget.of(function, options)
 
 
 def test_options_go_along() -> None:
-    assert answers(Target.of(lambda text, model, **more: f"{text} {model} {more}", {"model": "m", "x": 1}), "a") == [
+    assert answers(FunctionTarget.of(lambda text, model, **more: f"{text} {model} {more}", {"model": "m", "x": 1}), "a") == [
         "a m {'x': 1}"
     ]
 
 
 def test_a_target_that_takes_any_keyword_gets_none() -> None:
     """It most likely passes them on to something that knows no history."""
-    target = Target.of(lambda text, **more: f"{text} {more}")
+    target = FunctionTarget.of(lambda text, **more: f"{text} {more}")
     assert not target.keeps_track
     assert answers(target, "a") == ["a {}"]
 
@@ -132,7 +132,7 @@ class TestConversations:
             seen.append(history)
             return t.run(t.call("search", query=text, result="found"), f"re: {text}")
 
-        answers(Target.of(target), "one", "two")
+        answers(FunctionTarget.of(target), "one", "two")
         assert seen[0] == []
         question, call, result, answer = seen[1]
         assert question == {"role": "user", "content": "one"}
@@ -151,10 +151,10 @@ class TestConversations:
             session.history.append({"role": "user", "content": "the target may do what it likes with its list"})
             return text
 
-        answers(Target.of(target), "one", "two", "three")
+        answers(FunctionTarget.of(target), "one", "two", "three")
         assert len({identity for identity, *_ in seen}) == 1
         assert [rest for _, *rest in seen] == [[0, 0, {}], [1, 2, {"one": True}], [2, 4, {"one": True, "two": True}]]
-        answers(Target.of(target), "one")
+        answers(FunctionTarget.of(target), "one")
         assert seen[-1][0] != seen[0][0]
 
     def test_a_turn_is_a_run_whose_history_is_what_was_said_before(self) -> None:
@@ -208,7 +208,7 @@ class TestConversations:
             history.clear()
             return t.run(t.call("search", query=text, result="found"), f"re: {text}")
 
-        answers(Target.of(target), "one", "two", "three")
+        answers(FunctionTarget.of(target), "one", "two", "three")
         assert [len(history) for history in seen] == [0, 4, 8]
         assert seen[2][:4] == seen[1]
 
@@ -229,7 +229,7 @@ def test_a_coroutine_of_a_plain_function_is_awaited_until_there_is_an_answer() -
     async def twice(text: str) -> Awaitable[str]:
         return echo(text)
 
-    assert answers(Target.of(twice), "a") == ["a"]
+    assert answers(FunctionTarget.of(twice), "a") == ["a"]
 
 
 @pytest.mark.parametrize("blocks", [True, False])
@@ -258,7 +258,7 @@ def test_what_a_target_does_to_its_input_it_does_to_a_copy(asked: Sized, blocks:
     async def wait(value: dict[str, list[str]]) -> str:
         return block(value)
 
-    target = Target.of(block if blocks else wait)
+    target = FunctionTarget.of(block if blocks else wait)
     answers(target, asked)
     answers(target, asked)
     assert asked == before
@@ -274,7 +274,7 @@ def test_an_input_of_fields_is_copied_too() -> None:
         return "x"
 
     asked = Question(["a"])
-    answers(Target.of(target), asked, asked)
+    answers(FunctionTarget.of(target), asked, asked)
     assert asked == Question(["a"])
 
 
@@ -295,7 +295,7 @@ def test_what_cannot_be_copied_is_passed_as_it_is() -> None:
         seen.append(value)
         return "x"
 
-    target = Target.of(keep)
+    target = FunctionTarget.of(keep)
     for value in (lock, {"lock": lock, "holder": holder}, itself, deep):
         asyncio.run(target.answer(value, Conversation(), lambda function: asyncio.to_thread(function)))
     assert seen[0] is lock

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from quickchecks._evals import ScoredRun, run_evals, run_evals_sync, score_runs
     from quickchecks._gates import Gate, Threshold
     from quickchecks._items import Item, Turn
+    from quickchecks._mocks import mockable
     from quickchecks._results.comparison import compare_results
     from quickchecks._results.evaluation import EvalResult, ItemResult
     from quickchecks._results.saved import load_result
@@ -70,6 +71,7 @@ __all__ = [
     "load_result",
     "load_run",
     "load_runs",
+    "mockable",
     "no_evidence",
     "none_of",
     "not_applicable",
@@ -88,6 +90,7 @@ _NAMES_IN = {
     "_evals": ("ScoredRun", "run_evals", "run_evals_sync", "score_runs"),
     "_gates": ("Gate", "Threshold"),
     "_items": ("Item", "Turn"),
+    "_mocks": ("mockable",),
     "_results.comparison": ("compare_results",),
     "_results.evaluation": ("EvalResult", "ItemResult"),
     "_results.saved": ("load_result",),

@@ -16,15 +16,18 @@ from quickchecks._crew import Crew, must_pass, own_cancellation
 from quickchecks._gates import Assertion
 from quickchecks._items import Item
 from quickchecks._loops import AbandonableThread, RaisedInThread
+from quickchecks._mocks import REPORT, RUNNING, MockPlan, ToolMocks
+from quickchecks._read_only import UNCHANGEABLE, read_only
 from quickchecks._results.evaluation import ItemError, ItemResult
-from quickchecks._run import Run
+from quickchecks._run import Run, RunError
 from quickchecks._score import Score
 from quickchecks._scorer.pipeline import Scorer
-from quickchecks._scorer.read_only import read_only
-from quickchecks._targets import Conversation, Target
+from quickchecks._scorer.read_only import read_only_run
+from quickchecks._targets import Conversation, FunctionTarget, Talk, Target
+from quickchecks.adapters import BrokenOff
 from quickchecks.errors import MissingExtraError, QuickchecksError, RecordingError, ScorerDefinitionError, ScorerError
 
-__all__ = ("Attempt", "Job", "described")
+__all__ = ("Attempt", "Job", "described", "read_only_item")
 
 #: The fields of an item that may hold lists and dicts.
 _MUTABLE = ("input", "inputs", "expected", "metadata", "context", "expected_trajectory", "tool_mocks", "output")
@@ -38,12 +41,14 @@ class Job(Struct, frozen=True, gc=False):
         index: Its place in the data.
         repetition: Which of its repetitions this is.
         plan: The entries that judge it: those of the whole, then those of each turn.
+        mocks: What its tools answer instead of running.
     """
 
     item: Item
     index: int
     repetition: int
     plan: tuple[Assertion, ...]
+    mocks: MockPlan | None = None
 
 
 class Attempt:
@@ -57,7 +62,18 @@ class Attempt:
         look: Called with the run after it was scored.
     """
 
-    __slots__ = ("_conversation", "_crew", "_look", "_raised", "_shown", "_target", "_worker", "error", "job", "scores")
+    __slots__ = (
+        "_conversation",
+        "_crew",
+        "_look",
+        "_mocks",
+        "_raised",
+        "_target",
+        "_worker",
+        "error",
+        "job",
+        "scores",
+    )
 
     def __init__(
         self, job: Job, target: Target | None, crew: Crew, worker: asyncio.Task[Any], look: Callable[[Run], None] | None
@@ -67,9 +83,9 @@ class Attempt:
         self._crew = crew
         self._worker = worker
         self._look = look
-        self._shown: Item | None = None
         self._conversation = Conversation(keeps_track=target is not None and target.keeps_track)
         self._raised: BaseException | None = None
+        self._mocks: ToolMocks | None = None
         self.scores: tuple[Score, ...] = ()
         self.error: ItemError | None = None
 
@@ -93,20 +109,43 @@ class Attempt:
             conversation.add(item.asked[0] if item.asked else None, item.output, recorded=True)
             return
         assert self._target is not None
-        for asked in item.asked:
-            answer = await self._target.answer(asked, conversation, thread.run)
-            if self._worker.cancelling() and (cancelled := await own_cancellation(self._crew, self._worker)) is not None:
-                raise cancelled
-            if conversation.add(asked, answer).error is not None:
-                return
+        plan = self.job.mocks
+        mocks = self._mocks = None if plan is None else ToolMocks(plan)
+        with RUNNING.attempt(mocks):
+            talk = self._target.begin(mocks)
+            try:
+                for asked in item.asked:
+                    answer = await self._ask(talk, asked, thread)
+                    if self._worker.cancelling() and (cancelled := await own_cancellation(self._crew, self._worker)) is not None:
+                        raise cancelled
+                    if conversation.add(asked, answer).error is not None or self._raised is not None:
+                        return
+            finally:
+                await talk.end()
+
+    async def _ask(self, talk: FunctionTarget | Talk, asked: object, thread: AbandonableThread) -> object:
+        """Ask one turn. An agent that raised gives what it did until then, and the exception is the item's error."""
+        try:
+            return await talk.answer(asked, self._conversation, thread.run)
+        except BrokenOff as broken:
+            raised = broken.__cause__ or broken
+            if must_pass(raised, self._crew, self._worker):  # its time is over
+                until_then = msgspec.structs.replace(broken.run, error=RunError("stopped in the middle", type(raised).__name__))
+                self._conversation.add(asked, until_then)
+                raise raised from None
+            self._raised = raised
+            self.error = _error("exception", raised, self._turn())
+            return broken.run
 
     async def _score(self, thread: AbandonableThread) -> None:
         turns, item = self._conversation.turns, self.job.item
         run = self._conversation.run()
-        if run.error is not None:
+        if self._mocks is not None:
+            self._check_mocks(run, self._mocks)
+        if run.error is not None and self.error is None:
             self.error = ItemError("run", run.error.message, run.error.type, turn=self._turn())
-            if not any(message.role == "assistant" for message in run.messages[run.history_length :]):
-                return  # it failed before it said anything, so that there is nothing to score
+        if self.error is not None and not any(message.role == "assistant" for message in run.messages[run.history_length :]):
+            return  # it failed before it said anything, so that there is nothing to score
         asked = None if item.input is msgspec.UNSET else item.input
         # A recording is one run, in which nothing says where a turn ends.
         known = 0 if len(item.turns) > 1 and (item.run is not None or item.output is not msgspec.UNSET) else len(turns)
@@ -137,9 +176,15 @@ class Attempt:
             for turn in turns:
                 turn.forget()
 
+    def _check_mocks(self, run: Run, mocks: ToolMocks) -> None:
+        """A tool that ran although it has a mock, or may have run, is the item's error."""
+        trouble = mocks.trouble(run)
+        if trouble and self.error is None:
+            self.error = ItemError("mock", trouble)
+
     async def _asked(self, one: Assertion, run: Run, given: object, thread: AbandonableThread) -> Score:
         """Score with something that may wait, or has to be awaited."""
-        item = self._shown = self._shown or _read_only(self.job.item)
+        item = self.job.item
         if one.may_block:
             try:
                 return await thread.run(partial(one.scorer.score, run, input=given, expected=item.expected, item=item))
@@ -175,16 +220,26 @@ class Attempt:
         """What came of it."""
         job = self.job
         run = self._conversation.run() if self._conversation.turns else None
+        if run is not None and self._mocks is not None:
+            run = msgspec.structs.replace(run, metadata=read_only({**(run.metadata or {}), REPORT: self._mocks.report()}))
         return ItemResult(job.item, job.index, job.repetition, run, job.plan, self.scores, self.error, seconds, attempts)
 
     def _turn(self) -> int | None:
         return len(self._conversation.turns) if len(self.job.item.asked) > 1 else None
 
 
-def _read_only(item: Item) -> Item:
-    """The item as scorers get it: what one of them changed, the next would see, and the file of the result."""
-    turns = tuple([msgspec.structs.replace(turn, input=read_only(turn.input)) for turn in item.turns])
-    return msgspec.structs.replace(item, turns=turns, **{name: read_only(getattr(item, name)) for name in _MUTABLE})
+def read_only_item(item: Item) -> Item:
+    """The item as an evaluation has it: what a scorer or the program changed, the next would see, and the file of the result."""
+    found: dict[str, object] = {}
+    for name in _MUTABLE:
+        value = getattr(item, name)
+        if type(value) not in UNCHANGEABLE and value:
+            found[name] = read_only(value)
+    if item.turns:
+        found["turns"] = tuple([msgspec.structs.replace(turn, input=read_only(turn.input)) for turn in item.turns])
+    if item.run is not None:
+        found["run"] = read_only_run(item.run)
+    return msgspec.structs.replace(item, **found) if found else item
 
 
 def _broken(scorer: Scorer, run: Run, error: BaseException) -> Score:

@@ -14,7 +14,7 @@ __all__ = ("Crew", "Steps", "must_pass", "own_cancellation")
 class Crew:
     """The workers that run in one loop. When the loop is abandoned, so are they, and another crew takes over."""
 
-    __slots__ = ("_cancelled_before", "_owner", "deadlines", "dismissed", "doing", "ended", "late", "workers")
+    __slots__ = ("_cancelled_before", "_owner", "deadlines", "dismissed", "doing", "ended", "late", "watch", "workers")
 
     def __init__(self) -> None:
         self.workers: set[asyncio.Task[None]] = set()
@@ -22,6 +22,7 @@ class Crew:
         self.deadlines: dict[asyncio.Task[None], float] = {}
         self.late: set[asyncio.Task[None]] = set()
         self.ended: asyncio.Future[None] | None = None
+        self.watch: asyncio.Task[None] | None = None
         self.dismissed = False
         self._owner: asyncio.Task[Any] | None = None
         self._cancelled_before = 0
@@ -37,11 +38,20 @@ class Crew:
         """Whether all of it is broken off, or about to be."""
         return self.dismissed or (self._owner is not None and self._owner.cancelling() > self._cancelled_before)
 
-    def left(self, worker: asyncio.Task[None]) -> None:
-        """Take note that a worker has come to its end."""
+    def left(self, worker: asyncio.Task[None], *, busy: bool) -> None:
+        """Take note that a worker has come to its end.
+
+        Args:
+            worker: The worker.
+            busy: Whether it was in the middle of an item.
+        """
         known = worker in self.workers
         self.workers.discard(worker)
-        error = RuntimeError("something cancelled a worker of the evaluation") if worker.cancelled() else worker.exception()
+        if worker.cancelled():
+            # One that had not begun an item is no loss: some item cancelled every task there was.
+            error = RuntimeError("something cancelled a worker of the evaluation") if busy else None
+        else:
+            error = worker.exception()  # type: ignore[assignment]
         if self.ended is None or self.ended.done() or not known or self.is_dismissed:
             return
         if error is not None:

@@ -112,7 +112,7 @@ def distinct(scorers: Iterable[Scorer]) -> tuple[Scorer, ...]:
 
 async def run_evals(
     data: str | PathLike[str] | Iterable[object],
-    target: Callable[..., object] | None = None,
+    target: object = None,
     scorers: Iterable[object] = (),
     gates: Iterable[object] = (),
     **options: Unpack[EvalOptions],
@@ -152,7 +152,7 @@ async def run_evals(
 
 def run_evals_sync(
     data: str | PathLike[str] | Iterable[object],
-    target: Callable[..., object] | None = None,
+    target: object = None,
     scorers: Iterable[object] = (),
     gates: Iterable[object] = (),
     **options: Unpack[EvalOptions],

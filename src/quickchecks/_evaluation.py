@@ -14,17 +14,20 @@ import msgspec
 from msgspec import Struct
 
 from quickchecks import _render
+from quickchecks._attempt import read_only_item
 from quickchecks._entries import entries_of_turns
 from quickchecks._gates import gates_of, scorers_of
-from quickchecks._items import items_of, load_items
+from quickchecks._items import Item, items_of, load_items
 from quickchecks._loops import LoopThread
+from quickchecks._mocks import REPORT as MOCKS_REPORT
+from quickchecks._mocks import RUNNING, MockPlan, mock_plan
 from quickchecks._progress import Bar
 from quickchecks._recording import UNFINISHED, Recording
 from quickchecks._render import many
 from quickchecks._results.evaluation import EvalResult, ItemResult
 from quickchecks._results.names import NamesInRuns
 from quickchecks._runner import GRACE, Job, Runner, Settings
-from quickchecks._targets import Target
+from quickchecks._targets import is_address, target_of
 from quickchecks.errors import ScorerDefinitionError, SettingsError, TargetError, nearest_names
 
 __all__ = ("EvalOptions", "Evaluation", "Options")
@@ -54,6 +57,8 @@ class EvalOptions(TypedDict, total=False):
     record: str | PathLike[str] | None
     name: str
     target_options: Mapping[str, object] | None
+    model: str | None
+    tools: Iterable[Callable[..., object]]
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -71,6 +76,23 @@ class Options(Struct, frozen=True, kw_only=True):
     record: str | PathLike[str] | None = None
     name: str = ""
     target_options: Mapping[str, object] | None = None
+    model: str | None = None
+    tools: Iterable[Callable[..., object]] | None = None
+
+    def for_target(self, target: object) -> dict[str, object]:
+        """What the target takes beside the input.
+
+        Raises:
+            SettingsError: There is a model, or there are tools, for a target that is no endpoint.
+        """
+        given = {name: value for name, value in (("model", self.model), ("tools", self.tools)) if value is not None}
+        if given and not is_address(target):
+            first = next(iter(given))
+            raise SettingsError(
+                f"{first}= belongs to the address of an endpoint as target, such as target='http://127.0.0.1:8000/v1'; "
+                f"what another target takes beside the input is given with target_options={{{first!r}: ...}}"
+            )
+        return {**(self.target_options or {}), **given}
 
     @classmethod
     def of(cls, given: Mapping[str, object]) -> Options:
@@ -154,22 +176,28 @@ class Evaluation:
         turns = [entries_of_turns(item) for item in items]
         if not self._plan and not any(turns):
             raise ScorerDefinitionError("there is nothing to score with: give gates=[...] or scorers=[...]")
-        self._target = None if target is None else Target.of(target, options.target_options)
+        self._target = None if target is None else target_of(target, options.for_target(target))
         asking = next((item for item in items if item.run is None and item.output is msgspec.UNSET), None)
         if self._target is None and asking is not None:
             raise TargetError(f"item {asking.id!r} has to be asked, and there is no target: give target=..., or recorded outputs")
         brought = sum(item.run is not None or item.output is not msgspec.UNSET for item in items)
+        mocks = self._mocks = [self._mocks_of(item) for item in items]
         jobs = [
-            Job(item, index, repetition, (*self._plan, *entries) if entries else self._plan)
-            for index, (item, entries) in enumerate(zip(items, turns, strict=True))
+            Job(item, index, repetition, (*self._plan, *entries) if entries else self._plan, mocks[index])
+            for index, (item, entries) in enumerate(zip(map(read_only_item, items), turns, strict=True))
             for repetition in range(options.repetitions)
         ]
         read = dict.fromkeys(item.source.file for item in items if item.source is not None)
         self._incomplete = next((_unfinished(file) for file in read if file.endswith(UNFINISHED)), "")
         self._recording = None if options.record is None else Recording(options.record, read)
         self._bar = Bar(len(jobs), options.progress)
+        one_at_a_time = self._target is not None and self._target.one_at_a_time
         settings = Settings(
-            options.concurrency, options.timeout, options.retries, options.retry_timeouts, options.on_error == "raise"
+            1 if one_at_a_time else options.concurrency,
+            options.timeout,
+            options.retries,
+            options.retry_timeouts,
+            options.on_error == "raise",
         )
         self._names = NamesInRuns(one.scorer for one in self._plan)
         look = self._names.add if self._names.wanted else None
@@ -178,6 +206,11 @@ class Evaluation:
         self._start = perf_counter()
         self._running: Running | None = None
         self._interrupted = False
+        if self._target is not None and one_at_a_time and options.concurrency > 1 and len(jobs) > 1:
+            self._runner.warnings.append(
+                f"the agent {self._target.name} keeps its conversation in the object itself, so that items ran one after "
+                "another; a function that makes one, target=lambda: make_agent(), lets them run side by side"
+            )
         talks = any(len(item.asked) > 1 for item in items)
         if self._target is not None and brought:
             self._runner.warnings.append(
@@ -189,12 +222,32 @@ class Evaluation:
                 "conversation alone"
             )
 
+    def _mocks_of(self, item: Item) -> MockPlan | None:
+        """The mocks of an item that has to be asked.
+
+        Raises:
+            ItemError: They cannot be understood.
+            TargetError: The tools of the target cannot be mocked, so that they would run.
+        """
+        if item.tool_mocks is None:
+            return None
+        plan = mock_plan(item.tool_mocks, f"item {item.id!r}" if item.source is None else str(item.source))
+        if item.run is not None or item.output is not msgspec.UNSET:
+            return None
+        if self._target is not None and not self._target.mocks_tools:
+            raise TargetError(
+                f"item {item.id!r} mocks tools, and those of the target {self._target.name} cannot be mocked: they would run; "
+                "leave tool_mocks out, or give a function as target whose tools are wrapped with quickchecks.mockable"
+            )
+        return plan
+
     async def run(self) -> EvalResult:
         """Run in the loop that is running.
 
         Raises:
             asyncio.CancelledError: The evaluation was broken off; its `partial` is what was finished.
         """
+        RUNNING.begin(self, self._mocks)
         try:
             await self._runner.run()
         except asyncio.CancelledError as error:
@@ -210,6 +263,7 @@ class Evaluation:
 
         Ctrl-C, and `interrupt`, break it off and give what was finished.
         """
+        RUNNING.begin(self, self._mocks)
         try:
             self._wait()
             return self._result()
@@ -242,7 +296,7 @@ class Evaluation:
 
     def _start_on(self, loop: LoopThread) -> Running:
         self._running = Running(loop)
-        loop.start(self._running.of(self._runner.run()))
+        loop.start(self._running.of(self._runner.run(alone=True)))
         return self._running
 
     def _break_off(self) -> None:
@@ -282,13 +336,19 @@ class Evaluation:
             if waiting is not None and hasattr(waiting, "__await__"):
                 await waiting
 
-    def _abort(self) -> None:
+    def _close(self) -> None:
         self._bar.close()
+        RUNNING.end(self)
+        if self._target is not None:
+            self._target.close()
+
+    def _abort(self) -> None:
+        self._close()
         if self._recording is not None:
             self._recording.discard()
 
     def _result(self, *, interrupted: bool = False) -> EvalResult:
-        self._bar.close()
+        self._close()
         runner = self._runner
         items = runner.finished_items()
         if self._recording is not None:
@@ -325,7 +385,17 @@ class Evaluation:
         if runner.callback_errors:
             times = f"for {many(runner.callback_errors, 'item')}, first " if runner.callback_errors > 1 else ""
             found.append(f"on_item_complete raised {times}{runner.callback_error}")
+        unused = [item.id for item in runner.finished_items() if _has_unused_mocks(item)]
+        if unused:
+            found.append(f"mocks of tools that no call asked for: {_render.listed(list(dict.fromkeys(unused)), limit=5)}")
         return (*found, *self._names.warnings())
+
+
+def _has_unused_mocks(item: ItemResult) -> bool:
+    if item.item.tool_mocks is None or item.run is None:
+        return False
+    report = (item.run.metadata or {}).get(MOCKS_REPORT)
+    return isinstance(report, dict) and bool(report.get("unused"))
 
 
 def _unfinished(file: str) -> str:

@@ -54,6 +54,8 @@ class Recording:
                 raise
             why = error.strerror if isinstance(error, OSError) else ""
             raise SettingsError(f"record: {self._path!r} cannot be written: {why or error}") from error
+        # A target may change the folder that relative paths are read in.
+        self._path, self._growing = os.path.abspath(self._path), os.path.abspath(self._growing)
 
     @property
     def name(self) -> str:

@@ -17,6 +17,7 @@ from quickchecks import _wire
 from quickchecks._cached import cached
 from quickchecks._failures import TEXT_ERROR, ErrorSource, Failure, class_name, content_text, error_type, payload_failure
 from quickchecks._places import CallSite, OutputText, Segments, TextSpan, Where
+from quickchecks._read_only import read_only
 
 __all__ = (
     "UNSET",
@@ -141,11 +142,14 @@ class ToolCall(Struct, frozen=True, dict=True, omit_defaults=True, tag="tool_cal
 
     @cached
     def arguments(self) -> object:
-        """The arguments, parsed: mostly a dict. Text that is not JSON stays text (see `arguments_note`)."""
+        """The arguments, parsed: mostly a dict. Text that is not JSON stays text (see `arguments_note`).
+
+        Whoever reads them gets the same ones, so those that are parsed from a text cannot be changed.
+        """
         if not isinstance(self.raw_arguments, str):
             return {} if self.raw_arguments is None else self.raw_arguments
         try:
-            return _wire.loads(self.raw_arguments or "{}")
+            return read_only(_wire.loads(self.raw_arguments or "{}"))
         except ValueError:
             return self.raw_arguments
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from threading import Lock
 from time import perf_counter
 from typing import Any
@@ -18,6 +19,7 @@ from msgspec import Struct
 from quickchecks._attempt import Attempt, Job, described
 from quickchecks._crew import Crew, Steps, must_pass, own_cancellation
 from quickchecks._loops import AbandonableThread
+from quickchecks._mocks import current_mocks
 from quickchecks._results.evaluation import ItemError, ItemResult
 from quickchecks._run import Run
 from quickchecks._targets import Target
@@ -92,26 +94,43 @@ class Runner:
         self._crew = Crew()
         self._lock = Lock()
 
-    async def run(self) -> None:
-        """Run everything that waits; returns when all of it is finished."""
+    async def run(self, *, alone: bool = False) -> None:
+        """Run everything that waits; returns when all of it is finished.
+
+        Args:
+            alone: Whether nobody but the target and the scorers can cancel this task before `stopping` is set, so that
+                it goes on when they do.
+        """
         crew = self._crew = Crew()
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        crew.serve(asyncio.current_task(), ended)
+        crew.serve(None if alone else asyncio.current_task(), ended)
         for _ in range(min(self._settings.concurrency, max(len(self._waiting), bool(self._untold)))):
             self._hire(crew)
         limit = self._settings.timeout
-        watch = asyncio.create_task(self._end_late_ones(limit, crew)) if limit is not None else None
+        if limit is not None:
+            self._keep_watch(limit, crew)
         try:
             if crew.workers:
-                await ended
+                await (self._whatever_is_cancelled(ended) if alone else ended)
         finally:
             crew.dismissed = True
-            if watch is not None:
-                watch.cancel()
+            if crew.watch is not None:
+                crew.watch.cancel()
             for worker in crew.workers:
                 worker.cancel()
             if crew.workers:
                 await asyncio.wait(set(crew.workers), timeout=GRACE)
+
+    async def _whatever_is_cancelled(self, ended: asyncio.Future[None]) -> None:
+        """Wait for the end; a cancellation that nobody asked for comes from an item that cancels every task there is."""
+        while not ended.done():
+            try:
+                await asyncio.wait((ended,))
+            except asyncio.CancelledError:
+                if self.stopping:
+                    raise
+                _forget_cancellation()
+        ended.result()
 
     def finished_items(self) -> tuple[ItemResult, ...]:
         """What is finished, in the order of the jobs."""
@@ -158,13 +177,21 @@ class Runner:
     def _hire(self, crew: Crew) -> None:
         worker = asyncio.get_running_loop().create_task(self._work(crew))
         crew.workers.add(worker)
-        worker.add_done_callback(crew.left)
+        worker.add_done_callback(partial(self._left, crew))
+
+    def _left(self, crew: Crew, worker: asyncio.Task[None]) -> None:
+        busy = crew.doing.pop(worker, None) is not None
+        lost = worker.cancelled() and not busy and worker in crew.workers and not crew.is_dismissed
+        if lost and (self._waiting or self._untold):
+            self._hire(crew)
+        crew.left(worker, busy=busy)
 
     async def _work(self, crew: Crew) -> None:
         task = asyncio.current_task()
         assert task is not None
         crew.workers.add(task)  # an eager loop starts it before whoever made it gets to do so
         thread = AbandonableThread()
+        current_mocks.set(None)  # what scorers and callbacks call is no call of an item
         try:
             while self._untold:
                 await self._tell(self._untold.pop(0), crew, task)
@@ -184,7 +211,6 @@ class Runner:
                     self.results[index] = result
                 await self._tell(result, crew, task)
         finally:
-            crew.doing.pop(task, None)
             thread.close()
 
     async def _tell(self, result: ItemResult, crew: Crew, task: asyncio.Task[Any]) -> None:
@@ -229,7 +255,12 @@ class Runner:
                 return made.result(perf_counter() - start, attempt), thread
             from random import random
 
-            await asyncio.sleep(min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * (0.5 + random() / 2))
+            try:
+                await asyncio.sleep(min(FIRST_PAUSE * 2 ** (attempt - 1), LONGEST_PAUSE) * (0.5 + random() / 2))
+            except asyncio.CancelledError as cancelled:
+                if must_pass(cancelled, crew, task):
+                    raise
+                _forget_cancellation()
             self.started[index] = perf_counter()
 
     def _raise_first(self, made: Attempt, crew: Crew) -> None:
@@ -273,6 +304,14 @@ class Runner:
             )
         return False
 
+    def _keep_watch(self, limit: float, crew: Crew) -> None:
+        def ended(watch: asyncio.Task[None]) -> None:
+            if watch.cancelled() and not crew.is_dismissed:  # by an item that cancels every task there is
+                self._keep_watch(limit, crew)
+
+        crew.watch = asyncio.get_running_loop().create_task(self._end_late_ones(limit, crew))
+        crew.watch.add_done_callback(ended)
+
     async def _end_late_ones(self, limit: float, crew: Crew) -> None:
         """Cancel every worker whose item has run out of time, and replace those that do not heed it.
 
@@ -305,3 +344,10 @@ class Runner:
             seconds = perf_counter() - self.started.pop(index)
             self._ran_out(index, f"took longer than {limit:g} s and ignores that it was cancelled", seconds)
         self._hire(crew)
+
+
+def _forget_cancellation() -> None:
+    """Let the running task go on as if nobody had cancelled it."""
+    task = asyncio.current_task()
+    while task is not None and task.uncancel():
+        pass

@@ -12,6 +12,7 @@
     ├── ScorerError             a step of a scorer raised while scoring; kept on the score
     ├── ItemError               the items of a dataset cannot be understood (also a ValueError)
     ├── TargetError             what should be evaluated cannot be called (also a TypeError)
+    ├── ToolMockError           a tool mock fails as it was told to, or fits no call (raised inside the agent)
     ├── SettingsError           an option of an evaluation makes no sense (also a ValueError)
     ├── EvalFailed              an evaluation did not pass (also an AssertionError)
     ├── NoVerdictError          a score that is neither passed nor failed was used as a bool (also a TypeError)
@@ -38,6 +39,7 @@ __all__ = (
     "ScorerError",
     "SettingsError",
     "TargetError",
+    "ToolMockError",
     "UnknownFormatError",
     "UnknownNameError",
     "UnknownScoreError",
@@ -202,6 +204,10 @@ class ItemError(QuickchecksError, ValueError):
 
 class TargetError(QuickchecksError, TypeError):
     """What should be evaluated cannot be called with an input."""
+
+
+class ToolMockError(QuickchecksError):
+    """A tool mock fails as it was told to, or none fits the call. The agent gets it as the exception of its tool."""
 
 
 class SettingsError(QuickchecksError, ValueError):

@@ -34,7 +34,7 @@ class EvalFile(Struct, frozen=True):
     gates: Sequence[object]
     scorers: Sequence[object]
     options: EvalOptions
-    load_target: Callable[[], Callable[..., object] | None]
+    load_target: Callable[[], object]
     files: tuple[Path, ...] = ()
     checks_in: tuple[Path, ...] = ()
     target_variables: frozenset[str] = frozenset()

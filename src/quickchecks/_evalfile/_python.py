@@ -70,7 +70,7 @@ def load(file: str, variables: Mapping[str, str]) -> EvalFile:
         gates=_listed(found.get("gates"), "gates", file),
         scorers=_listed(found.get("scorers"), "scorers", file),
         options=cast("EvalOptions", options),
-        load_target=lambda: cast("Callable[..., object] | None", target),
+        load_target=lambda: target,
         files=tuple(dict.fromkeys(files)),
         beside_checks=content,
     )

@@ -7,18 +7,19 @@ from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
-from quickchecks import _render
+from quickchecks import _render, _wire
 from quickchecks._scorer.binding import Place
 from quickchecks._scorer.yaml_nodes import YamlList, YamlMapping, YamlNode, YamlScalar
 from quickchecks._scorer.yaml_values import meant, said
 from quickchecks.errors import CheckSyntaxError, nearest_names
 
-__all__ = ("Variables", "filled", "plain", "read_variables", "used_in")
+__all__ = ("Variables", "filled", "plain", "read_variables", "refuse_partial", "typed", "used_in")
 
 #: The variables of a file with their values; None for one that has to be given.
 Variables = Mapping[str, YamlScalar | None]
 
 _VARIABLE = re.compile(r"(\$?)\$\{(\w+)\}")
+_JSON_WORD = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?|true|false|null")
 _DOLLARS = re.compile(r"(\$?)\$([A-Za-z_]\w*)")
 
 
@@ -79,6 +80,24 @@ def filled(node: YamlNode, variables: Variables) -> YamlNode:
     return YamlScalar(node.place, value.text, value.plain)
 
 
+def refuse_partial(node: YamlScalar, variables: Variables) -> None:
+    """Refuse a variable that is a part of a text which names a thing: it would stay as it is written.
+
+    Args:
+        node: The text, after the variables were filled in.
+        variables: The variables of the file.
+
+    Raises:
+        CheckSyntaxError: One of them stands in it.
+    """
+    for found in _VARIABLE.finditer(node.text):
+        name = found[2]
+        if name in variables and not found[1]:
+            hint = f"put all of it into the variable: ${{{name}}}, with vars: {{{name}: …}} or --set {name}=…"
+            problem = f"a variable is the whole value here, and {_render.quoted(node.text)} has more around ${{{name}}}"
+            raise node.place.error(problem, hint)
+
+
 def used_in(node: YamlNode) -> Iterator[str]:
     """The variables that stand in a node."""
     if isinstance(node, YamlScalar):
@@ -109,6 +128,19 @@ def plain(node: YamlNode, variables: Variables | None = None) -> object:
         return [plain(item, variables) for item in node.items]
     assert isinstance(node, YamlMapping)
     return {key.text: plain(value, variables) for key, value in node.items}
+
+
+def typed(node: YamlNode) -> object:
+    """What a node stands for, where nothing says which types are wanted: as `plain`, with JSON's own words as what they are.
+
+    Numbers, true, false and null that are written without quotes; `yes`, `0123` and `12:30` stay texts.
+    """
+    if isinstance(node, YamlScalar):
+        return _wire.loads(node.text) if node.plain and _JSON_WORD.fullmatch(node.text) else node.text
+    if isinstance(node, YamlList):
+        return [typed(item) for item in node.items]
+    assert isinstance(node, YamlMapping)
+    return {key.text: typed(value) for key, value in node.items}
 
 
 def _text(node: YamlScalar, variables: Variables) -> str:

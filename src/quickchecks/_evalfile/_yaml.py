@@ -8,40 +8,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from quickchecks import _render
-from quickchecks._entries import Observed
-from quickchecks._evalfile import _modules
+from quickchecks._entries import Assertion, Observed
 from quickchecks._evalfile._found import EvalFile
-from quickchecks._evalfile._variables import Variables, filled, plain, read_variables, used_in
+from quickchecks._evalfile._options import OPTIONS, option
+from quickchecks._evalfile._targets import Elsewhere, InModule
+from quickchecks._evalfile._variables import Variables, filled, plain, read_variables, refuse_partial, typed, used_in
 from quickchecks._evaluation import EvalOptions
-from quickchecks._gates import Gate, Threshold
+from quickchecks._gates import Gate, Threshold, gates_of, scorers_of
 from quickchecks._items import Item, items_of, load_items
 from quickchecks._scorer.binding import Place
 from quickchecks._scorer.checks_file import CheckEntry, load_checks_file, read_entries
 from quickchecks._scorer.yaml_nodes import MAX_CHARACTERS, YamlList, YamlMapping, YamlNode, YamlScalar, read_yaml
-from quickchecks._scorer.yaml_values import TRUTHS, number, said
+from quickchecks._scorer.yaml_values import number, said
 from quickchecks.checks import ALIASES, vocabulary
-from quickchecks.errors import CheckSyntaxError, ItemError, QuickchecksError, TargetError, nearest_names
+from quickchecks.errors import CheckSyntaxError, ItemError, QuickchecksError, nearest_names
 
-__all__ = ("KEYS", "OPTIONS", "load")
+__all__ = ("KEYS", "load")
 
 #: The keys of an eval file.
 KEYS = ("target", "data", "gates", "scorers", "checks", "options", "vars")
-#: The options that a file may give, with what they take.
-OPTIONS: Mapping[str, str] = {
-    "concurrency": "a whole number",
-    "timeout": "a number of seconds",
-    "retries": "a whole number",
-    "retry_timeouts": "yes or no",
-    "repetitions": "a whole number",
-    "max_errors": "a whole number",
-    "name": "a text",
-    "record": "the name of a file",
-    "target_options": "a mapping",
-}
 _FIELDS = tuple(name for name in Item.__struct_fields__ if name not in ("source", "content"))
 #: How the names of files with items end.
 _DATA = (".csv", ".json", ".jsonl", ".ndjson", ".gz")
@@ -100,25 +88,31 @@ def _refuse_unknown(node: YamlMapping, known: Sequence[str], what: str, *, elsew
         raise key.place.error(f"{what} has no key {said(key)}", hint)
 
 
-class _Target(Struct, frozen=True):
-    """What `target:` names; imported when it is called."""
+class _Once:
+    """Takes the entries of gates and scorers, each with a place, and refuses what `run_evals` would refuse without one."""
 
-    module: str
-    attribute: str
-    is_factory: bool
-    folders: tuple[Path, ...]
-    place: Place
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, str], Place] = {}
 
-    def __call__(self) -> Callable[..., object]:
+    def gate(self, gate: object, place: Place) -> object:
+        """Take a gate."""
+        return self._take(gate, place, gates_of)
+
+    def scorer(self, scorer: object, place: Place) -> object:
+        """Take a scorer."""
+        return self._take(scorer, place, scorers_of)
+
+    def _take(self, entry: object, place: Place, read: Callable[[list[object]], tuple[Assertion, ...]]) -> object:
         try:
-            found = _modules.attribute(_modules.import_module(self.module, self.folders), self.attribute)
-            if self.is_factory:
-                found = _modules.call(found, self.attribute)
-            if not callable(found):
-                raise TargetError(f"the target is {_render.value(found)}, which cannot be called with an input")
-        except TargetError as error:
-            raise TargetError(f"{self.place}: {error}") from error
-        return cast("Callable[..., object]", found)
+            (assertion,) = read([entry])
+        except QuickchecksError as error:
+            raise place.error(str(error)) from error
+        before = self._seen.setdefault((assertion.role, assertion.identity), place)
+        if before is not place:
+            identity = _render.capped(assertion.identity, 80)
+            hint = "leave one out, or give each a name of its own: {check: …, name: …}"
+            raise place.error(f"{identity} stands here a second time, after {before}", hint)
+        return entry
 
 
 class _Reader:
@@ -138,17 +132,20 @@ class _Reader:
         if data is None:
             raise root.place.error("an eval file needs data: a list of items, or the name of a file", _EXAMPLE)
         items = self.items(data)
-        gates = self.gates(root.get("gates"))
-        scorers = self.scorers(root.get("scorers"))
-        for entry in self.entries_of_checks(root.get("checks")):
+        once = _Once()
+        gates = self.gates(root.get("gates"), once)
+        scorers = self.scorers(root.get("scorers"), once)
+        for entry, place in self.entries_of_checks(root.get("checks")):
             if entry.mode == "gate":
-                gates.append(entry.scorer)
+                gates.append(once.gate(entry.scorer, place))
             elif entry.threshold is not None and entry.mode == "threshold":
-                scorers.append(Threshold(entry.scorer, entry.threshold.min, entry.threshold.max))
+                scorers.append(once.scorer(Threshold(entry.scorer, entry.threshold.min, entry.threshold.max), place))
             else:
-                scorers.append(Observed(entry.scorer, "shadow" if entry.mode == "shadow" else "watch"))
+                scorers.append(once.scorer(Observed(entry.scorer, "shadow" if entry.mode == "shadow" else "watch"), place))
         options = self.options(root.get("options"))
-        target = self.target(root.get("target"))
+        target = self.target(root.get("target"), options)
+        if not isinstance(target, Elsewhere):
+            _refuse_options_of_endpoints(root.get("options"))
         rest = [value for key, value in root.items if key.text not in ("gates", "scorers", "checks")]
         return EvalFile(
             path=Path(self.file),
@@ -162,14 +159,37 @@ class _Reader:
             beside_checks=repr([plain(node) for node in rest]),
         )
 
-    def target(self, node: YamlNode | None) -> _Target | None:
+    def target(self, node: YamlNode | None, options: EvalOptions) -> InModule | Elsewhere | None:
         if node is None or (isinstance(node, YamlScalar) and node.is_null):
             return None
+        if isinstance(node, YamlScalar):
+            refuse_partial(node, self.variables)
+        if isinstance(node, YamlScalar) and node.text.startswith(("http://", "https://", "cmd:")):
+            return self.elsewhere(node, options)
+        return self.named(node, "target")
+
+    def named(self, node: YamlNode, what: str) -> InModule:
+        """What stands in a module."""
         found = _TARGET.fullmatch(node.text) if isinstance(node, YamlScalar) else None
         if found is None:
             hint = "write target: agent:answer for the function answer of agent.py, or agent:make() for what make() returns"
-            raise node.place.error(f"a target is module:attribute or module:factory(), not {said(node)}", hint)
-        return _Target(found[1], found[2], bool(found[3]), (self.folder, Path()), node.place)
+            raise node.place.error(
+                f"a {what} is module:attribute or module:factory(), an endpoint (http://…) or a program (cmd:…), not {said(node)}"
+                if what == "target"
+                else f"a {what} is module:function, not {said(node)}",
+                hint if what == "target" else "write tools: [agent:get_weather] for the function get_weather of agent.py",
+            )
+        return InModule(found[1], found[2], bool(found[3]), (self.folder, Path()), node.place)
+
+    def elsewhere(self, node: YamlScalar, options: EvalOptions) -> Elsewhere:
+        """An endpoint or a program takes its options itself; a program runs beside the eval file."""
+        given: dict[str, object] = dict(options.pop("target_options", None) or {})
+        if node.text.startswith("cmd:"):
+            return Elsewhere(node.text, {"cwd": self.folder, **given}, (), node.place)
+        if (model := options.pop("model", None)) is not None:
+            given["model"] = model
+        tools = cast("Iterable[InModule]", options.pop("tools", ()))
+        return Elsewhere(node.text, given, tuple(tools), node.place)
 
     def items(self, node: YamlNode) -> list[Item]:
         if isinstance(node, YamlScalar):
@@ -191,6 +211,7 @@ class _Reader:
     def items_in(self, node: YamlScalar, fields: Mapping[str, str] | None) -> list[Item]:
         if node.is_null or not node.text.strip():
             raise node.place.error("data is a list of items, or the name of a file; this is nothing")
+        refuse_partial(node, self.variables)
         path = self.folder / node.text
         if path.is_dir():
             names = sorted(entry.name for entry in os.scandir(path) if entry.name.lower().endswith(_DATA))
@@ -232,7 +253,11 @@ class _Reader:
         if not isinstance(node, YamlMapping):
             return plain(node, self.variables)
         turns = node.get("turns")
-        found = {key.text: plain(value, self.variables) for key, value in node.items if value is not turns}
+        found = {
+            key.text: typed(value) if key.text == "tool_mocks" else plain(value, self.variables)
+            for key, value in node.items
+            if value is not turns
+        }
         if isinstance(turns, YamlList):
             found["turns"] = [self.turn(turn) for turn in turns.items]
         elif turns is not None:
@@ -244,9 +269,10 @@ class _Reader:
             raise node.place.error(f"a turn is a mapping with an input, not {said(node)}")
         _refuse_unknown(node, ("input", "gates", "scorers"), "a turn")
         found = {key.text: plain(value, self.variables) for key, value in node.items if key.text == "input"}
-        return {**found, "gates": self.gates(node.get("gates")), "scorers": self.scorers(node.get("scorers"))}
+        once = _Once()
+        return {**found, "gates": self.gates(node.get("gates"), once), "scorers": self.scorers(node.get("scorers"), once)}
 
-    def gates(self, node: YamlNode | None) -> list[object]:
+    def gates(self, node: YamlNode | None, once: _Once) -> list[object]:
         found: list[object] = []
         for item in _list_items(node, "gates"):
             bare, rates = _without_rates(item)
@@ -258,36 +284,40 @@ class _Reader:
             if written is not None and entry.mode != "gate":
                 raise written.place.error(f"`mode: {entry.mode}` among the gates, which all decide", "move it to scorers")
             try:
-                found.append(Gate(entry.scorer, **rates) if rates else entry.scorer)
+                gate = Gate(entry.scorer, **rates) if rates else entry.scorer
             except QuickchecksError as error:
                 raise item.place.error(str(error)) from error
+            found.append(once.gate(gate, item.place))
         return found
 
-    def scorers(self, node: YamlNode | None) -> list[object]:
+    def scorers(self, node: YamlNode | None, once: _Once) -> list[object]:
         found: list[object] = []
         for item in _list_items(node, "scorers"):
             entry = self.entries([item])[0]
             written = item.get("mode") if isinstance(item, YamlMapping) else None
             if written is not None and entry.mode == "gate":
                 raise written.place.error("`mode: gate` among the scorers, which only measure", "move it to gates")
+            one: object = entry.scorer
             if entry.threshold is not None and entry.mode == "threshold":
-                found.append(Threshold(entry.scorer, entry.threshold.min, entry.threshold.max))
+                one = Threshold(entry.scorer, entry.threshold.min, entry.threshold.max)
             elif written is not None:
-                found.append(Observed(entry.scorer, "shadow" if entry.mode == "shadow" else "watch"))
-            else:
-                found.append(entry.scorer)
+                one = Observed(entry.scorer, "shadow" if entry.mode == "shadow" else "watch")
+            found.append(once.scorer(one, item.place))
         return found
 
     def entries(self, nodes: Sequence[YamlNode]) -> tuple[CheckEntry, ...]:
         return read_entries(nodes, vocabulary(), aliases=ALIASES, for_items=True, names=self.names)
 
-    def entries_of_checks(self, node: YamlNode | None) -> tuple[CheckEntry, ...]:
+    def entries_of_checks(self, node: YamlNode | None) -> list[tuple[CheckEntry, Place]]:
         if isinstance(node, YamlScalar) and node.text.lower().endswith((".yaml", ".yml")):
+            refuse_partial(node, self.variables)
             path = self.folder / node.text
             self.files.append(path)
             self.checks_in.append(path)
-            return load_checks_file(path, vocabulary(), aliases=ALIASES, for_items=True, names=self.names).entries
-        return self.entries(list(_list_items(node, "checks")))
+            entries = load_checks_file(path, vocabulary(), aliases=ALIASES, for_items=True, names=self.names).entries
+            return [(entry, Place(str(path), entry.line)) for entry in entries]
+        nodes = list(_list_items(node, "checks"))
+        return [(entry, one.place) for entry, one in zip(self.entries(nodes), nodes, strict=True)]
 
     def options(self, node: YamlNode | None) -> EvalOptions:
         if node is None or (isinstance(node, YamlScalar) and node.is_null):
@@ -301,24 +331,19 @@ class _Reader:
         return cast("EvalOptions", found)
 
     def option(self, name: str, node: YamlNode) -> object:
-        kind = OPTIONS[name]
-        if kind == "a mapping" and isinstance(node, YamlMapping):
-            return plain(node)
+        if name == "tools" and isinstance(node, YamlList):
+            return tuple(self.named(one, "tool") for one in node.items)
         if isinstance(node, YamlScalar):
-            written = node.text.strip()
-            if kind == "yes or no" and written.lower() in TRUTHS:
-                return TRUTHS[written.lower()]
-            if kind == "a whole number" and re.fullmatch(r"\d{1,9}", written):
-                return int(written)
-            if kind == "a number of seconds":
-                if node.plain and written.lower() in ("none", "null", "~"):
-                    return None
-                value = number(written)
-                if value is not None:
-                    return value
-            if kind in ("a text", "the name of a file") and written:
-                return node.text
-        raise node.place.error(f"{name} is {kind}, not {said(node)}")
+            refuse_partial(node, self.variables)
+        return option(name, node)
+
+
+def _refuse_options_of_endpoints(options: YamlNode | None) -> None:
+    """Refuse a model and tools beside a target that is no endpoint, which would not see them."""
+    for key, _ in options.items if isinstance(options, YamlMapping) else ():
+        if key.text in ("model", "tools"):
+            hint = f"what another target takes beside the input stands under options: {{target_options: {{{key.text}: …}}}}"
+            raise key.place.error(f"{key.text} belongs to an endpoint as target, as in target: http://127.0.0.1:8000/v1", hint)
 
 
 def _metadata_keys(item: YamlNode) -> list[str]:

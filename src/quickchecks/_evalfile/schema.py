@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from quickchecks._evalfile._yaml import OPTIONS
+from quickchecks._evalfile._options import MOST, OPTIONS
 from quickchecks._items import Item
 from quickchecks._scorer.catalogue import Vocabulary
 from quickchecks._scorer.checks_schema import checks_schema
@@ -16,15 +16,32 @@ Schema = dict[str, object]
 _TEXT: Schema = {"type": ["string", "number", "boolean"]}
 _VARIABLE: Schema = {"type": "string", "pattern": r"^\$\{\w+\}$"}
 _OF_OPTIONS: dict[str, tuple[str, Schema]] = {
-    "concurrency": ("How many items run at once.", {"type": ["integer", "string"], "pattern": "^[0-9]+$", "minimum": 1}),
+    "concurrency": (
+        "How many items run at once.",
+        {"type": ["integer", "string"], "pattern": "^[0-9]+$", "minimum": 1, "maximum": MOST},
+    ),
     "timeout": ("Seconds that an item may take.", {"type": ["number", "string", "null"], "exclusiveMinimum": 0}),
-    "retries": ("How often a target that raised is called again.", {"type": ["integer", "string"], "pattern": "^[0-9]+$"}),
+    "retries": (
+        "How often a target that raised is called again.",
+        {"type": ["integer", "string"], "pattern": "^[0-9]+$", "maximum": MOST},
+    ),
     "retry_timeouts": ("Whether a timeout is retried too.", {"type": ["boolean", "string"]}),
-    "repetitions": ("How often each item is run.", {"type": ["integer", "string"], "pattern": "^[0-9]+$", "minimum": 1}),
-    "max_errors": ("How many items and scores may break.", {"type": ["integer", "string"], "pattern": "^[0-9]+$"}),
+    "repetitions": (
+        "How often each item is run.",
+        {"type": ["integer", "string"], "pattern": "^[0-9]+$", "minimum": 1, "maximum": MOST},
+    ),
+    "max_errors": (
+        "How many items and scores may break.",
+        {"type": ["integer", "string"], "pattern": "^[0-9]+$", "maximum": MOST},
+    ),
     "name": ("The name of the evaluation.", _TEXT),
     "record": ("A file that keeps every run, relative to this one.", {"type": "string"}),
     "target_options": ("More arguments for the target, by name.", {"type": "object"}),
+    "model": ("The model, where the target is an endpoint.", _TEXT),
+    "tools": (
+        "Functions that the model of an endpoint may call, each as module:function.",
+        {"type": "array", "items": {"type": "string", "pattern": r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$"}},
+    ),
 }
 
 
@@ -48,8 +65,13 @@ def eval_schema(vocabulary: Vocabulary) -> Schema:
         "type": "object",
         "properties": {
             "target": {
-                "description": "What is asked: module:attribute, or module:factory() for what the factory returns.",
-                "anyOf": [{"type": "string", "pattern": r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?$"}, _VARIABLE],
+                "description": "What is asked: module:attribute, module:factory() for what the factory returns, the address of "
+                "an endpoint, or cmd: and a command.",
+                "anyOf": [
+                    {"type": "string", "pattern": r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?$"},
+                    {"type": "string", "pattern": "^(https?://|cmd:).+"},
+                    _VARIABLE,
+                ],
             },
             "data": {
                 "description": "The items: a list of them, or a file of JSON Lines, JSON or CSV, relative to this one.",
