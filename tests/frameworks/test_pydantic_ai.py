@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("pydantic_ai")
 
 import pydantic_ai
+from crowds import assert_fifty_stay_apart
 from pydantic import BaseModel, TypeAdapter
 from pydantic_ai import Agent, DeferredToolRequests, ModelRetry, RunContext, Tool, UsageLimits, capture_run_messages
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse, TextPart, ThinkingPart, ToolCallPart, UserPromptPart
@@ -220,6 +221,10 @@ def test_earlier_messages_in_openai_form(converse: Converse) -> None:
     assert first.text == "I am Ada, Who am I?"
     assert first.tool_calls == ()
     assert second.text == "I am Ada, Who am I?, And now?"
+
+
+def test_fifty_items_through_an_evaluation_stay_apart() -> None:
+    assert_fifty_stay_apart(remembers())
 
 
 def test_ten_at_once_share_nothing() -> None:
