@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,10 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parent.parent
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
+
+# A shell that starts the tests in the background may have them ignore Ctrl-C, which the programs that they start would inherit.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A busy machine is not a bug, so there is no deadline; CI draws the same examples each time, so that it fails for a reason.
 settings.register_profile("quickchecks", deadline=None, derandomize=IN_CI, suppress_health_check=[HealthCheck.too_slow])
