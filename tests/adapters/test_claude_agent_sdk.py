@@ -128,6 +128,28 @@ def test_a_sub_agent_that_is_not_shown_is_a_gap() -> None:
     assert checks.did_not_call("refund").score(run).outcome == "no_evidence"
 
 
+def test_a_sub_agent_that_still_works_is_a_gap() -> None:
+    def told(subtype: str, **more: Foreign) -> dict[str, Foreign]:
+        return {"type": "system", "subtype": subtype, "task_id": "t", "session_id": "s", **more}
+
+    begun = [
+        item("user", text("q")),
+        item("assistant", use("a", "Task")),
+        told("task_started", is_backgrounded=True, tool_use_id="a", task_type="local_agent"),
+        item("user", answer("a", "launched")),
+        item("assistant", use("c", "Read"), parent_tool_use_id="a"),
+        item("user", answer("c", "x"), parent_tool_use_id="a"),
+    ]
+    cut = load_run([*begun, item("assistant", text("y")), ended(result="y")])
+    assert cut.tool_names == ("Read",)
+    assert checks.did_not_call("refund").score(cut).outcome == "no_evidence"
+    for end in (told("task_notification", status="completed"), told("task_updated", patch={"status": "killed"})):
+        whole = load_run([*begun, end, item("assistant", text("y")), ended(result="y")])
+        assert checks.did_not_call("refund").score(whole).passed
+    server = told("task_started", is_backgrounded=True, task_type="local_bash")  # ends when it likes, and calls nothing
+    assert checks.did_not_call("refund").score(load_run([*begun[:1], server, item("assistant", text("y")), ended()])).passed
+
+
 def test_a_sub_agent_whose_call_is_not_recorded_is_a_run_beside() -> None:
     run = load_run([item("assistant", use("c", "Read"), parent_tool_use_id="gone"), item("assistant", text("x"))])
     assert [child.tool_names for child in run.children] == [("Read",)]

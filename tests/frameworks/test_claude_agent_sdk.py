@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
@@ -68,14 +69,15 @@ def script(messages: list[Any]) -> list[dict[str, Any]]:
     results = sum(block["type"] == "tool_result" for block in blocks)
     said = " ".join(block["text"] for block in blocks if block["type"] == "text")
     if "Help me" in said:
+        sleep(0.2)  # the agent that began it is done before
         return booking(results, 10)
-    if "Delegate" in said:
-        prompt = {"description": "help", "prompt": "Help me", "subagent_type": "helper"}
-        return [text("ok")] if results else [use(0, "Agent", **prompt)]
     if "Who am I" in said:
         return [text(f"You are {said.partition('I am ')[2].split()[0]}")]
     if "I am" in said:
         return [text("Noted.")]
+    if "Delegate" in said:
+        prompt = {"description": "help", "prompt": "Help me", "subagent_type": "helper"}
+        return [text("ok")] if results else [use(0, "Agent", **prompt)]
     if "Structure" in said:
         return [text("Done.")] if results else [use(0, "StructuredOutput", city="Paris")]
     if "Unknown" in said:
@@ -200,6 +202,15 @@ def test_a_sub_agent_has_a_run_of_its_own(converse: Converse, options: Any) -> N
     assert call.run.tool_names == ("get_weather", "book_hotel")
     assert run.tool_names == ("get_weather", "book_hotel")
     assert [site.agent for site in run.call_sites] == ["helper", "helper"]
+
+
+@program
+def test_a_turn_ends_when_those_in_the_background_are_done(converse: Converse, options: Any) -> None:
+    helper = AgentDefinition(description="helps", prompt="You help.", tools=["mcp__t__get_weather", "mcp__t__book_hotel"])
+    first, second = converse(options(agents={"helper": helper}), "Delegate", "Who am I? I am Ada")
+    assert first.tool_names == ("get_weather", "book_hotel")
+    assert [gap.kind for gap in first.gaps] == []
+    assert (second.text, second.tool_names) == ("You are Ada", ())
 
 
 @program

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from asyncio import CancelledError
+from asyncio import CancelledError, wait_for
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from quickchecks._mocks import ToolMocks
 from quickchecks._run import Message, Run, Text
 from quickchecks.adapters._agents import BrokenOff, Dialogue
-from quickchecks.adapters._claude_messages import ClaudeReader
+from quickchecks.adapters._claude_background import BackgroundAgents
+from quickchecks.adapters._claude_messages import ClaudeReader, fields_of
 from quickchecks.adapters._claude_mocks import ClaudeMocks
 from quickchecks.adapters._dialects import is_conversation
 from quickchecks.adapters._objects import field, is_a, library
@@ -21,6 +22,8 @@ from quickchecks.errors import TargetError, nearest_names
 __all__ = ("ClaudeDialogue",)
 
 _CLIENT = "claude_agent_sdk:ClaudeSDKClient"
+#: Seconds within which the agent goes on by itself when it has heard of one that is done.
+_AT_ONCE = 2.0
 
 
 class ClaudeDialogue(Dialogue):
@@ -67,10 +70,7 @@ class ClaudeDialogue(Dialogue):
                 await client.connect()
                 self._client = client
             await self._client.query(text)
-            async for item in self._client.receive_response():
-                items.append(item)
-                if self._mocks is not None:
-                    self._mocks.note(item)
+            await self._receive(items)
         except (Exception, CancelledError) as error:
             if not items:
                 raise
@@ -78,6 +78,31 @@ class ClaudeDialogue(Dialogue):
         if self._mocks is not None and self._mocks.impossible:
             raise BrokenOff(self._run(text, items)) from TargetError(self._mocks.impossible)
         return self._run(text, items)
+
+    async def _receive(self, items: list[Any]) -> None:
+        """Take what comes until the turn is over, with what the agent says when those that work in the background are done."""
+        background = BackgroundAgents()
+        stream = self._client.receive_messages()
+        patience = None
+        while True:
+            try:
+                item = await wait_for(anext(stream), patience)
+            except StopAsyncIteration:
+                return
+            except TimeoutError:
+                if patience is None:  # not ours
+                    raise
+                return  # it had heard in time that the others were done
+            items.append(item)
+            if self._mocks is not None:
+                self._mocks.note(item)
+            kind, fields = fields_of(item) or ("", {})
+            background.note(kind, fields)
+            patience = None
+            if kind == "result" and not background.calls:
+                if not background.told:
+                    return
+                background.told, patience = False, _AT_ONCE
 
     def _run(self, text: str, items: list[Any]) -> Run:
         reader = ClaudeReader()

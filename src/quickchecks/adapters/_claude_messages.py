@@ -10,6 +10,7 @@ from msgspec.structs import force_setattr, replace
 from quickchecks import _wire
 from quickchecks._run import Gap, Message, Other, Run, RunError, Text, ToolCall, Usage
 from quickchecks.adapters._blocks import BlockReader, block_usage, summed
+from quickchecks.adapters._claude_background import BackgroundAgents
 from quickchecks.adapters._endings import lost_calls
 from quickchecks.adapters._objects import plain
 from quickchecks.adapters._shapes import as_mapping, expected, join, text_id
@@ -121,6 +122,7 @@ class ClaudeReader:
         self._spoken = False
         #: Why the messages of the agent ended, where they say so.
         self._reasons: list[Any] = []
+        self._background = BackgroundAgents()
 
     def read(self, items: Iterable[Any]) -> None:
         """Read them all."""
@@ -133,6 +135,7 @@ class ClaudeReader:
 
     def _item(self, kind: str, fields: Mapping[str, Any], path: str) -> None:
         self._gaps += gaps_beside(fields, path)
+        self._background.note(kind, fields)
         parent = text_id(fields.get("parent_tool_use_id"))
         self._id = self._id or text_id(fields.get("session_id"))
         if kind == "result":
@@ -216,6 +219,9 @@ class ClaudeReader:
         calls = [call for thread in self._threads.values() for call in thread.calls]
         for reason in dict.fromkeys(reason for reason in self._reasons if isinstance(reason, str)):
             self._gaps += lost_calls(reason, calls)
+        if self._background.calls:
+            note = "the messages end while an agent still works in the background"
+            self._gaps.append(Gap("calls", note))
         return self._run(None, frozenset())
 
     def _run(self, parent: str | None, outer: frozenset[str | None]) -> Run:
