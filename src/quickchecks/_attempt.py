@@ -230,6 +230,9 @@ class Attempt:
 
 def read_only_item(item: Item) -> Item:
     """The item as an evaluation has it: what a scorer or the program changed, the next would see, and the file of the result."""
+    values = (item.input, item.expected, item.metadata, item.context, item.expected_trajectory, item.tool_mocks, item.output)
+    if UNCHANGEABLE.issuperset(map(type, values)) and not (item.inputs or item.turns or item.run is not None):
+        return item  # most are like that
     found: dict[str, object] = {}
     for name in _MUTABLE:
         value = getattr(item, name)

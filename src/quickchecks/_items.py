@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from os import PathLike, fspath
 
 from msgspec import UNSET, Struct, UnsetType
@@ -17,7 +18,7 @@ __all__ = ("Item", "Turn", "content_hash", "items_of", "load_items")
 
 _EXPECTED = ("expected", "ground_truth", "groundTruth", "expected_output", "reference")
 _ASKED = ("input", "inputs", "turns")
-_KNOWN = (*_ASKED, *_EXPECTED, "id", "metadata", "context", "expected_trajectory", "tool_mocks", "output", "run")
+_KNOWN = frozenset((*_ASKED, *_EXPECTED, "id", "metadata", "context", "expected_trajectory", "tool_mocks", "output", "run"))
 
 
 class Turn(Struct, frozen=True, omit_defaults=True):
@@ -220,7 +221,8 @@ def _item_of_mapping(value: Mapping[object, object], index: int) -> Item:
     expected = [key for key in _EXPECTED if key in value]
     if len(expected) > 1:
         raise ItemError(f"item {index} has {' and '.join(map(repr, expected))}, which mean the same: keep one of them")
-    extra = {str(key): item for key, item in value.items() if key not in _KNOWN}
+    known = value.keys() <= _KNOWN
+    extra = {} if known else {str(key): item for key, item in value.items() if key not in _KNOWN}
     for key in extra:
         if key in ("gates", "scorers"):
             raise ItemError(f"item {index} has {key!r}, which only a turn has: {{'turns': [{{'input': ..., {key!r}: [...]}}]}}")
@@ -337,8 +339,6 @@ def content_hash(item: Item) -> str:
     """
     if item.content:
         return item.content
-    from hashlib import sha256
-
     asked = [_wire.to_builtins(value) for value in item.asked]
     recorded = item.run.text if item.run is not None and not asked else None
     content = [asked, recorded, _wire.to_builtins(item.expected)]

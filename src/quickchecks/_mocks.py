@@ -8,8 +8,7 @@ tools are denied.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from functools import wraps
 from threading import Lock
@@ -341,6 +340,24 @@ _NO_ITEM = (
 )
 
 
+class _Attempting:
+    """A context in which an item is asked."""
+
+    __slots__ = ("_attempts", "_given", "_mocks")
+
+    def __init__(self, attempts: dict[object, ToolMocks | None], mocks: ToolMocks | None) -> None:
+        self._attempts = attempts
+        self._mocks = mocks
+
+    def __enter__(self) -> None:
+        self._attempts[self] = self._mocks
+        self._given = current_mocks.set(self._mocks)
+
+    def __exit__(self, *_: object) -> None:
+        self._attempts.pop(self, None)
+        current_mocks.reset(self._given)
+
+
 class _Running:
     """What runs in this process now, for calls from threads that do not know for which item they work."""
 
@@ -361,16 +378,9 @@ class _Running:
             if not self._evaluations:
                 self._attempts.clear()
 
-    @contextmanager
-    def attempt(self, mocks: ToolMocks | None) -> Iterator[None]:
-        """An item is asked; functions that it calls find its mocks."""
-        token, given = object(), current_mocks.set(mocks)
-        self._attempts[token] = mocks
-        try:
-            yield
-        finally:
-            self._attempts.pop(token, None)
-            current_mocks.reset(given)
+    def attempt(self, mocks: ToolMocks | None) -> _Attempting:
+        """An item is asked, for as long as the context is open; functions that it calls find its mocks."""
+        return _Attempting(self._attempts, mocks)
 
     def mocks_of_the_only_item(self, tool: str) -> ToolMocks | None:
         """The mocks for a call of which nothing says for which item it is; None where no item can mean it.

@@ -209,7 +209,8 @@ class Runner:
                         return  # somebody else has this job by now
                     del self.started[index]
                     self.results[index] = result
-                await self._tell(result, crew, task)
+                if self._finished is not None:
+                    await self._tell(result, crew, task)
         finally:
             thread.close()
 

@@ -15,12 +15,17 @@ from msgspec import Struct
 
 from quickchecks import _render
 from quickchecks._mocks import ToolMocks
+from quickchecks._run import Run
 from quickchecks._targets.conversation import Caller, Conversation
 from quickchecks._targets.copies import own_copy
 from quickchecks.adapters import draining
 from quickchecks.errors import TargetError
 
 __all__ = ("FunctionTarget", "drained", "name_of", "takes_nothing", "unfolded")
+
+
+#: What most targets give: an answer for which nobody has to wait.
+_COMPLETE = frozenset((Run, str))
 
 
 class FunctionTarget(Struct, frozen=True):
@@ -142,9 +147,11 @@ class FunctionTarget(Struct, frozen=True):
         found: Any
         if self.is_async:
             found = function(asked, **keywords)
+            if type(found) is CoroutineType:
+                found = await found
         else:
             found = await blocking(lambda: drained(function(asked, **keywords)))
-        return await unfolded(found)
+        return found if type(found) in _COMPLETE else await unfolded(found)
 
 
 async def unfolded(found: Any) -> Any:

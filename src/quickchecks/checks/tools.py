@@ -240,8 +240,9 @@ class _CallJudgement(Judgement, frozen=True):
 
     def names(self, run: Run, *wanted: str) -> tuple[str, ...]:
         """The names of the calls that this check looks at; those of tools of a server as they are asked for."""
-        if any(tool.startswith(_SERVERS) for tool in wanted):
-            return tuple([_known_as(site.call, wanted) for site in self.sites(run)])
+        for tool in wanted:
+            if tool.startswith(_SERVERS):
+                return tuple([_known_as(site.call, wanted) for site in self.sites(run)])
         return run.tool_names if self.agent is None else tuple([site.call.name for site in self.sites(run)])
 
     def sites(self, run: Run) -> tuple[CallSite, ...]:
