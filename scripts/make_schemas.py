@@ -26,10 +26,10 @@ from quickchecks._run import Run
 from quickchecks._score import ScoreRecord
 from quickchecks._scorer import thresholds
 from quickchecks._scorer.checks_schema import checks_schema
-from quickchecks.reports import _record, comparisons, evals
-from quickchecks.reports._record import RunsReport, ScoredRunRecord
-from quickchecks.reports.comparisons import ChangeLine
-from quickchecks.reports.evals import ItemLine
+from quickchecks.cli import _added, _health, _installed
+from quickchecks.cli._health import Health
+from quickchecks.reports import _record
+from quickchecks.reports._record import ChangeLine, ItemLine, RunsReport, ScoredRunRecord
 
 __all__ = ("FOLDER", "generated")
 
@@ -44,9 +44,10 @@ PUBLISHED: Mapping[str, type[msgspec.Struct]] = {
     "report-1": RunsReport,
     "runs_result-1": RunsResult,
     "scored_run-1": ScoredRunRecord,
+    "doctor-1": Health,
 }
 #: Where the structs are defined that a schema consists of; of two with one name, the first is meant.
-_MODULES = (_run, _score, _gates, thresholds, records, result, flips, evaluation, changes, comparisons, evals, _record)
+_MODULES = (_run, _score, _gates, thresholds, records, result, flips, evaluation, changes, _record, _health, _installed, _added)
 
 _ARGUMENT = re.compile(r"(\w+): (.*)", re.DOTALL)
 
@@ -62,7 +63,7 @@ def generated() -> dict[str, str]:
 def _text(name: str, struct: type[msgspec.Struct]) -> str:
     _, definitions = msgspec.json.schema_components([struct], schema_hook=_anything)
     for title, definition in definitions.items():
-        struct_of_it = next(getattr(module, title) for module in _MODULES if title in vars(module))
+        struct_of_it = next(found for module in _MODULES if isinstance(found := vars(module).get(title), type))
         _describe(definition, struct_of_it)
     kind, _, number = name.partition("-")
     schema = {

@@ -19,6 +19,7 @@ __all__ = (
     "harmless",
     "listed",
     "many",
+    "masked",
     "name",
     "passage",
     "quoted",
@@ -75,21 +76,21 @@ def excerpt(text: str, start: int, end: int, around: int = 40) -> str:
     before = max(start - around, 0)
     after = min(end + around, len(text))
     if end - start > 2 * around:  # the middle of the span is left out
-        shown = f"{_masked_part(text, before, start + around)}…{_masked_part(text, end - around, after)}"
+        shown = f"{masked(text, before, start + around)}…{masked(text, end - around, after)}"
     else:
-        shown = _masked_part(text, before, after)
+        shown = masked(text, before, after)
     return f'"{"…" if before else ""}{_one_line(shown)}{"…" if after < len(text) else ""}"'
 
 
 def _shortened(text: str, start: int, end: int, limit: int) -> str:
     if end - start <= limit:
-        return _masked_part(text, start, end)
+        return masked(text, start, end)
     half = (limit - 1) // 2
-    return f"{_masked_part(text, start, start + half).rstrip()}…{_masked_part(text, end - half, end).lstrip()}"
+    return f"{masked(text, start, start + half).rstrip()}…{masked(text, end - half, end).lstrip()}"
 
 
-def _masked_part(text: str, start: int, end: int) -> str:
-    """`text[start:end]`, with every secret that reaches into it masked."""
+def masked(text: str, start: int, end: int) -> str:
+    """`text[start:end]`, with every secret that reaches into it masked; its lines and all else as they are."""
     shown: list[str] = []
     at = start
     for secret in re.compile(_SECRET_VALUE).finditer(text, max(start - _MARGIN, 0), end + _MARGIN):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from quickchecks._results.changes import Change, EvalComparison, MeasureChange, ScorerChange
-from quickchecks.reports.comparisons import COMPARISON_FORMS, comparison_lines, counted, differing, measured
+from quickchecks.reports import form_of
+from quickchecks.reports._comparison_words import counted, differing, measured
+from quickchecks.reports.terminal_comparison import comparison_lines
 
 FLAKY = Change("1", "includes('ok')", "2 × passed, 1 × failed", "1 × passed, 2 × failed", "it is not there")
 
@@ -19,7 +21,7 @@ def shown(comparison: EvalComparison) -> list[str]:
 
 
 def page(comparison: EvalComparison) -> list[str]:
-    return COMPARISON_FORMS[".md"](comparison).decode().splitlines()
+    return form_of("a.md", "comparison")(comparison).decode().splitlines()
 
 
 def test_what_passes_less_is_shown_as_what_may_be_chance() -> None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 from io import BytesIO, StringIO
+from types import ModuleType, SimpleNamespace
+from typing import BinaryIO, cast
 
 import pytest
 
 from quickchecks import checks
+from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.flips import Flips
 from quickchecks._results.tally import Tally, entry_of
 from quickchecks._run import Run, Source
 from quickchecks._scorer.checks_file import CheckEntry
 from quickchecks.errors import RecordingError, UnknownNameError
-from quickchecks.reports import form_of, suffixes
+from quickchecks.reports import Kind, Report, form_of, suffixes
 from quickchecks.testing import call, run
 
 SUNNY = run("It is sunny.", gaps=())
@@ -35,7 +39,7 @@ ENTRIES = (
 
 def written(form: str, runs: Sequence[Run | RecordingError] = RUNS, entries: Sequence[CheckEntry] = ENTRIES) -> str:
     stream = BytesIO()
-    report = form_of(f"report{form}")(stream, entries)
+    report = form_of(f"report{form}", "runs")(stream, entries)
     tally = Tally(entries, flips=Flips([entry_of(checks.includes("rain"))], entries, "old.yaml"))
     for one in runs:
         read, error = (one, None) if isinstance(one, Run) else (None, one)
@@ -46,31 +50,86 @@ def written(form: str, runs: Sequence[Run | RecordingError] = RUNS, entries: Seq
     return stream.getvalue().decode()
 
 
-def test_every_form_is_found_by_its_file() -> None:
-    assert suffixes() == (".csv", ".json", ".jsonl", ".md")
+class Form:
+    """A form of another package, which can write evaluations."""
+
+    @staticmethod
+    def evaluation(result: EvalResult) -> bytes:
+        return b"mine"
+
+
+def only_start(stream: BinaryIO, entries: Sequence[CheckEntry]) -> Report:
+    raise NotImplementedError
+
+
+@pytest.fixture
+def of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered = {"mine": "Form", "sub.json": "Form", "bare": "only_start", "missing": "Nothing", "csv": "Form"}
+    entries = [EntryPoint(suffix, f"{__name__}:{name}", "quickchecks.reports") for suffix, name in offered.items()]
+    monkeypatch.setitem(sys.modules, __name__, sys.modules.get(__name__) or cast("ModuleType", SimpleNamespace(**globals())))
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: entries if group == "quickchecks.reports" else [])
+
+
+@pytest.mark.parametrize("kind", ["runs", "evaluation", "comparison"])
+def test_every_form_is_found_by_its_file(kind: Kind) -> None:
+    assert {".csv", ".json", ".jsonl", ".md"} <= set(suffixes(kind))
+    for suffix in suffixes(kind):
+        assert callable(form_of(f"a{suffix}", kind))
 
 
 @pytest.mark.parametrize("file", ["out.json", "OUT.JSON", "a.b/out.v2.json", "out.md.json"])
 def test_the_suffix_decides_whatever_its_case(file: str) -> None:
-    from quickchecks.reports.as_json import start
+    from quickchecks.reports import as_json
 
-    assert form_of(file) is start
+    assert form_of(file, "runs") is as_json.start
+    assert form_of(file, "evaluation") is as_json.evaluation
+    assert form_of(file, "comparison") is as_json.comparison
 
 
 @pytest.mark.parametrize(("file", "shown"), [("out.txt", "'.txt'"), ("out", "''"), ("out.jsn", "'.jsn'")])
-def test_an_unknown_suffix_is_refused_with_those_that_exist(file: str, shown: str) -> None:
-    with pytest.raises(UnknownNameError, match=f"{shown}: a report ends in .csv, .json, .jsonl or .md") as caught:
-        form_of(file)
-    assert caught.value.known == (".csv", ".json", ".jsonl", ".md")
+@pytest.mark.parametrize("kind", ["runs", "evaluation", "comparison"])
+def test_an_unknown_suffix_is_refused_with_those_that_exist(file: str, shown: str, kind: Kind) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        form_of(file, kind)
+    *first, last = suffixes(kind)
+    assert str(caught.value) == (
+        f"{file}: there is no form of report with the suffix {shown}: a report ends in {', '.join(first)} or {last}"
+    )
+    assert caught.value.known == suffixes(kind)
 
 
-def test_another_package_can_add_a_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = EntryPoint("junit.xml", "quickchecks.reports.as_md:start", "quickchecks.reports")
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [entry] if group == "quickchecks.reports" else [])
-    from quickchecks.reports.as_md import start
+@pytest.mark.usefixtures("of_others")
+def test_another_package_can_add_a_form() -> None:
+    assert form_of("out.Mine", "evaluation") is Form.evaluation
+    assert form_of("out.sub.json", "evaluation") is Form.evaluation, "the longest suffix decides"
+    assert form_of("out.bare", "runs") is only_start, "a bare function starts a report of runs"
+    assert form_of("out.csv", "evaluation") is not Form.evaluation, "what is here cannot be replaced"
+    assert {".mine", ".sub.json"} <= set(suffixes("evaluation"))
+    assert {".bare"} <= set(suffixes("runs"))
+    assert not {".mine", ".bare", ".missing"} & set(suffixes("comparison"))
 
-    assert form_of("out.junit.xml") is start
-    assert ".junit.xml" in suffixes()
+
+@pytest.mark.usefixtures("of_others")
+def test_a_form_that_cannot_be_loaded_says_why_and_takes_no_other_away() -> None:
+    with pytest.raises(UnknownNameError, match=r"a\.missing: there is no .* '\.missing': it cannot be loaded: AttributeError: "):
+        form_of("a.missing", "evaluation")
+    assert ".mine" in suffixes("evaluation")
+
+
+@pytest.mark.usefixtures("of_others")
+@pytest.mark.parametrize(
+    ("file", "kind", "said"),
+    [
+        ("a.mine", "comparison", "there is no report of a comparison with the suffix '.mine': a report ends in .csv, "),
+        ("a.sub.json", "runs", "there is no report of scored runs with the suffix '.sub.json': a report ends in .bare, .csv, "),
+        ("a.bare", "evaluation", "there is no report of an evaluation with the suffix '.bare': a report ends in .csv, "),
+    ],
+)
+def test_a_form_that_cannot_write_this_is_refused_with_those_that_can(file: str, kind: Kind, said: str) -> None:
+    with pytest.raises(UnknownNameError) as caught:
+        form_of(file, kind)
+    assert str(caught.value).startswith(f"{file}: {said}")
+    assert file.removeprefix("a") not in caught.value.known
 
 
 def test_json_holds_every_run_and_then_the_result() -> None:

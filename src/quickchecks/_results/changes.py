@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-__all__ = ("SIGNIFICANT", "Change", "Direction", "EvalComparison", "Measure", "MeasureChange", "ScorerChange")
+__all__ = ("SIGNIFICANT", "Change", "Decision", "Direction", "EvalComparison", "Measure", "MeasureChange", "ScorerChange")
 
 #: Below this p-value, after adjusting for several scorers, a difference is called one.
 SIGNIFICANT = 0.05
@@ -109,6 +109,20 @@ class MeasureChange(Struct, frozen=True):
         return (self.after - self.before) / self.before if self.before else float("inf")
 
 
+class Decision(Struct, frozen=True, omit_defaults=True):
+    """What a command decided on a comparison.
+
+    Args:
+        exit_code: 0 no condition holds; 1 one does; 3 it cannot be told.
+        said: The same in words, with what it rests on.
+        conditions: What was asked: "regression", limits such as "cost>+10%", or "never".
+    """
+
+    exit_code: int
+    said: str
+    conditions: tuple[str, ...] = ()
+
+
 class EvalComparison(Struct, frozen=True, omit_defaults=True, tag_field="schema", tag="quickchecks.comparison/1"):
     """What changed from one result to another.
 
@@ -131,6 +145,7 @@ class EvalComparison(Struct, frozen=True, omit_defaults=True, tag_field="schema"
         notes: What the comparison does not speak of, or speaks of with less weight, and what a scorer no longer judges, a
             sentence each.
         open_ended: Why the comparison cannot clear the second result; empty when it can.
+        decision: What a command decided on it; None where none was asked.
     """
 
     common: tuple[str, ...] = ()
@@ -150,6 +165,7 @@ class EvalComparison(Struct, frozen=True, omit_defaults=True, tag_field="schema"
     unfinished: tuple[str, str] = ("", "")
     notes: tuple[str, ...] = ()
     open_ended: str = ""
+    decision: Decision | None = None
 
     @property
     def regressed(self) -> bool:

@@ -113,12 +113,15 @@ def _contradiction(score: ScoreRecord, entry: EntryRecord, place: int) -> str:
 
 def _refuse_gaps(record: EvalRecord) -> None:
     """Refuse a result that lacks items without saying so."""
+    for position, part in enumerate(record.parts):
+        _want(part.repetitions >= 1, "1 or more", part.repetitions, f"$.parts[{position}].repetitions")
     if record.interrupted or record.incomplete:
         return
+    allowed = {part.repetitions for part in record.parts} or {record.repetitions}
     runs: dict[int, int] = {}
     for item in record.items:
         runs[item.index] = runs.get(item.index, 0) + 1
-    missing = next((index for index in range(len(runs)) if runs.get(index) != record.repetitions), None)
+    missing = next((index for index in range(len(runs)) if runs.get(index) not in allowed), None)
     if missing is not None:
         of_it = f"it has {runs.get(missing, 0)} of {_render.many(record.repetitions, 'run')}"
         raise ValidationError(f"item {missing} is not whole: {of_it}, and the result was not broken off - at `$.items`")

@@ -17,7 +17,10 @@ from quickchecks._score import Score
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks.errors import EvalFailed, NoVerdictError, UnknownNameError, UnknownScoreError
 
-__all__ = ("EvalResult", "FailureGroup", "ItemError", "ItemResult", "ScoresByScorer", "Summary", "TurnResult")
+__all__ = ("EvalResult", "FailureGroup", "ItemError", "ItemResult", "Part", "ScoresByScorer", "Summary", "TurnResult")
+
+#: The verdicts, the worst first.
+_WORST_FIRST: tuple[Verdict, ...] = ("failed", "undecided", "scored", "passed")
 
 
 class ItemError(Struct, frozen=True, omit_defaults=True):
@@ -52,6 +55,7 @@ class ItemResult(Struct, frozen=True):
         error: What broke, when something did.
         seconds: How long it took with everything.
         attempts: How often the target was called, retries included.
+        turns: The run of each turn, where the target was asked more than one; a saved result has the whole alone.
     """
 
     item: Item
@@ -63,6 +67,7 @@ class ItemResult(Struct, frozen=True):
     error: ItemError | None = None
     seconds: float = 0.0
     attempts: int = 1
+    turns: tuple[Run, ...] = ()
 
     @property
     def id(self) -> str:
@@ -78,6 +83,20 @@ class ItemResult(Struct, frozen=True):
         """The score of a scorer, by its identity; None when it has none."""
         pairs = zip(self.plan, self.scores, strict=False)
         return next((score for one, score in pairs if one.turn == turn and one.identity == identity), None)
+
+
+class Part(Struct, frozen=True, omit_defaults=True):
+    """One of the evaluations that a result was put together from, such as that of one test of a session.
+
+    Args:
+        name: What ran it.
+        verdict: What came of it alone.
+        repetitions: How often each of its items was run.
+    """
+
+    name: str
+    verdict: Verdict | None = None
+    repetitions: int = 1
 
 
 class FailureGroup(Struct, frozen=True, omit_defaults=True):
@@ -180,6 +199,8 @@ class EvalResult(Struct, frozen=True, dict=True):
         incomplete: Which items of the data it says nothing of, as a sentence; empty when it is whole.
         environment: Where it ran: versions, and the git revision when there is one; looked up when it is saved.
         recording: The name of the file that keeps the runs, beside that of the result.
+        parts: The evaluations that it was put together from; empty for a single one. Where they are several, `repetitions`
+            is the most of any of them.
     """
 
     items: tuple[ItemResult, ...]
@@ -193,6 +214,7 @@ class EvalResult(Struct, frozen=True, dict=True):
     environment: Mapping[str, str] | None = None
     recording: str | None = None
     incomplete: str = ""
+    parts: tuple[Part, ...] = ()
 
     def __bool__(self) -> bool:
         raise NoVerdictError(
@@ -209,10 +231,13 @@ class EvalResult(Struct, frozen=True, dict=True):
     def verdict(self) -> Verdict | None:
         """What all gates and thresholds say together; None when nothing was asserted.
 
-        What was broken off, or leaves items out, says nothing better than "undecided".
+        What was broken off, or leaves items out, says nothing better than "undecided"; what was put together, nothing better
+        than the worst of its parts.
         """
         found = verdict_of(self._judged, errors=self.error_count, max_errors=self.max_errors)
-        return "undecided" if (self.interrupted or self.incomplete) and found not in (None, "failed") else found
+        verdicts = {found, *(part.verdict for part in self.parts)}
+        worst: Verdict | None = next((verdict for verdict in _WORST_FIRST if verdict in verdicts), None)
+        return "undecided" if (self.interrupted or self.incomplete) and worst not in (None, "failed") else worst
 
     @cached
     def error_count(self) -> int:

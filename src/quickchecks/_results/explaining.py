@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 __all__ = ("explained",)
 
 _MOST_GROUPS = 20
+_MAX_NAME = 300
+#: The most lines and characters of a message that is not ours.
+_MOST_LINES = 20
+_MAX_TEXT = 10_000
 #: What is said of scorers that assert nothing, by mode.
 _UNASSERTED = {None: "measured", "watch": "watched", "shadow": "shadow"}
 
@@ -29,7 +33,7 @@ def explained(result: EvalResult) -> str:
     lines += _means(result)
     lines += _failures(result)
     lines += _flaky(result)
-    lines += [f"warning: {warning}" for warning in result.warnings]
+    lines += [f"warning: {_hanging(warning, 2)}" for warning in result.warnings]
     return "\n".join(lines).rstrip()
 
 
@@ -38,7 +42,10 @@ def _headline(result: EvalResult) -> str:
     verdict = result.verdict or "no verdict: nothing was asserted (there are no gates, and no scorers with a threshold)"
     items = many(summary.total_items, "item")
     runs = items if result.repetitions == 1 else f"{items} × {result.repetitions}"
-    parts = [runs]
+    if result.parts:
+        runs = items if summary.total_runs == summary.total_items else f"{items}, {many(summary.total_runs, 'run')}"
+    parts = [many(len(result.parts), "evaluation")] if result.parts else []
+    parts.append(runs)
     if summary.errored:
         parts.append(f"{summary.errored} broke")
     usage = result.usage
@@ -47,8 +54,14 @@ def _headline(result: EvalResult) -> str:
     if usage is not None and usage.cost:
         parts.append(f"${usage.cost:.4f}")
     parts.append(f"{result.seconds:.1f} s")
-    name = f"{result.name}: " if result.name else ""
-    interrupted = " (interrupted)" if result.interrupted else f" ({result.incomplete})" if result.incomplete else ""
+    name = f"{_render.name(result.name, _MAX_NAME)}: " if result.name else ""
+    interrupted = (
+        " (interrupted)"
+        if result.interrupted
+        else f" ({_render.name(result.incomplete, _MAX_NAME)})"
+        if result.incomplete
+        else ""
+    )
     return f"{name}{verdict}{interrupted} · {' · '.join(parts)}"
 
 
@@ -61,9 +74,14 @@ def _assertions(result: EvalResult) -> list[str]:
     if found and result.error_count > result.max_errors:
         allowed = f"at most {result.max_errors} may be" if result.max_errors else "none may be"
         found.append(("failed", "errors", f"{many(result.error_count, 'error')}, {allowed} (max_errors)"))
+    worst = [part for part in result.parts if part.verdict not in (None, "passed")]
+    for verdict in ("failed", "undecided", "scored"):
+        names = [part.name for part in worst if part.verdict == verdict]
+        if names:
+            found.append((verdict, many(len(names), "evaluation"), _render.listed(names, limit=5)))
     width = max((len(name) for _, name, _ in found), default=0)
     width = min(width, 60)
-    return [f"  {verdict:<9}  {_render.capped(name, 60):<{width}}  {why}" for verdict, name, why in found]
+    return [f"  {verdict:<9}  {_render.name(name):<{width}}  {_hanging(why, 6)}" for verdict, name, why in found]
 
 
 def _means(result: EvalResult) -> list[str]:
@@ -79,7 +97,7 @@ def _means(result: EvalResult) -> list[str]:
         shown = "only recorded" if one.mode == "shadow" else "–" if mean is None else f"{mean:.3g}"
         # What is a gate too shares its counts, which stand there already.
         counted = "" if one.label in asserted else f"  ({_counted(result.summary.scorers[one.label])})"
-        found.append(f"  {_UNASSERTED[one.mode]:<9}  {_render.capped(one.label, 60)}  {shown}{counted}")
+        found.append(f"  {_UNASSERTED[one.mode]:<9}  {_render.name(one.label)}  {shown}{counted}")
     return found
 
 
@@ -103,15 +121,25 @@ def _counted(counts: Counts) -> str:
 def _failures(result: EvalResult) -> list[str]:
     lines: list[str] = []
     for group in result.failures[:_MOST_GROUPS]:
-        who = group.scorer or "the target"
+        who = _render.name(group.scorer, _MAX_NAME) or "the target"
         lines.append(f"  ✗ {who}  ({_render.listed(list(group.items), limit=5)})")
-        lines.append(f"      {group.reason}")
+        lines.append(f"      {_hanging(group.reason, 6)}")
         if group.why:
-            lines.append(f"      why: {group.why}")
+            lines.append(f"      why: {_hanging(group.why, 8)}")
     if len(result.failures) > _MOST_GROUPS:
         lines.append(f"  … and {len(result.failures) - _MOST_GROUPS} more kinds of failure")
     return ["", *lines, ""] if lines else []
 
 
 def _flaky(result: EvalResult) -> list[str]:
-    return [f"  flaky: {label}: {_render.listed(list(items), limit=8)}" for label, items in result.flaky.items()]
+    return [
+        f"  flaky: {_render.name(label, _MAX_NAME)}: {_render.listed(list(items), limit=8)}"
+        for label, items in result.flaky.items()
+    ]
+
+
+def _hanging(text: str, indent: int) -> str:
+    """A text that may have several lines, the later ones indented, so that none of them looks like one of ours."""
+    shown = [line for line in text[:_MAX_TEXT].splitlines() if line.strip()]
+    cut = len(shown) > _MOST_LINES or len(text) > _MAX_TEXT
+    return f"\n{' ' * indent}".join([*shown[:_MOST_LINES], *(["…"] if cut else [])])

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from quickchecks._entries import ObservedMode
 from quickchecks._gates import AssertionResult, Verdict
-from quickchecks._results.evaluation import ItemError
+from quickchecks._results.evaluation import ItemError, Part
 from quickchecks._run import Run, Usage
 from quickchecks._score import ScoreRecord
 from quickchecks._scorer.thresholds import Bounds
@@ -110,6 +110,7 @@ class EvalRecord(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
         interrupted: Whether it was broken off.
         incomplete: Which items of the data it says nothing of.
         recording: The file that holds the runs, beside this one, when they are kept apart.
+        parts: The evaluations that this one was put together from.
         entries: The entries of gates and scorers; first those that apply to every item.
         common: How many of the entries apply to every item.
         items: The items.
@@ -129,6 +130,7 @@ class EvalRecord(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
     interrupted: bool = False
     incomplete: str = ""
     recording: str | None = None
+    parts: tuple[Part, ...] = ()
     entries: tuple[EntryRecord, ...] = ()
     common: int = 0
     items: tuple[ItemRecord, ...] = ()

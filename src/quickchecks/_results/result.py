@@ -186,7 +186,7 @@ class RunsResult(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
         """
         if self.interrupted:
             return INTERRUPTED
-        if not self.runs and self.verdict != "failed":
+        if not self.runs and (self.verdict != "failed" or fail_on == "never"):
             return 3
         if self.verdict is None or self.verdict == "passed" or fail_on == "never":
             return 0

@@ -54,6 +54,7 @@ def record_of(result: EvalResult) -> EvalRecord:
         interrupted=result.interrupted,
         incomplete=result.incomplete,
         recording=result.recording,
+        parts=result.parts,
         entries=tuple(_entry(one) for one in result.assertions),
         common=len(common),
         items=tuple(_item(item, entries, common, position, result.recording) for position, item in enumerate(result.items)),
@@ -142,6 +143,7 @@ def result_of(record: EvalRecord, runs: Sequence[Run | None] = ()) -> EvalResult
         record.environment,
         record.recording,
         record.incomplete,
+        record.parts,
     )
     if record.usage is not None and any(item.run is None for item in items):
         known = result.__dict__

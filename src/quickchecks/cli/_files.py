@@ -17,7 +17,7 @@ from quickchecks.cli._app import Problem
 from quickchecks.errors import RecordingError
 from quickchecks.reports import Report, form_of
 
-__all__ = ("NewFile", "Outputs")
+__all__ = ("NewFile", "Outputs", "first_place")
 
 _RECORDINGS = (".json", ".jsonl")
 
@@ -105,7 +105,7 @@ class Outputs:
         self, reports: Sequence[str], failures: str | None, entries: Sequence[CheckEntry], inputs: Sequence[str]
     ) -> None:
         _check_places([*reports, *([failures] if failures else [])], inputs)
-        forms = [form_of(path) for path in reports]  # all suffixes are known before any file is opened
+        forms = [form_of(path, "runs") for path in reports]  # all suffixes are known before any file is opened
         self._files: list[NewFile] = []
         self._reports: list[Report] = []
         self._failures: NewFile | None = None
@@ -168,12 +168,12 @@ def _failing_line(run: Run, wrong: Sequence[Score]) -> bytes:
     from quickchecks import _wire
 
     metadata = run.metadata or {}
-    place = _first_place(metadata) or str(run.source or "")
+    place = first_place(metadata) or str(run.source or "")
     found = {"source": place, "scores": [score.record() for score in wrong]}
     return _wire.dumps(replace(run, metadata={**metadata, "quickchecks": found})) + b"\n"
 
 
-def _first_place(metadata: Mapping[str, object]) -> str:
+def first_place(metadata: Mapping[str, object]) -> str:
     """Where a run that comes from a file of failures was read from at first: that is the recording a person has."""
     found = metadata.get("quickchecks")
     place = found.get("source") if isinstance(found, Mapping) else None

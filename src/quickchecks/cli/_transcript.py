@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from quickchecks import _render, _wire
-from quickchecks._results.result import many
-from quickchecks._run import UNSET, Message, Other, Part, Reasoning, Run, Step, Text, ToolCall, ToolResult, Usage
+from quickchecks._run import UNSET, Message, Other, Part, Reasoning, Run, Step, Text, ToolCall, ToolResult
+from quickchecks.reports import _run_words
 from quickchecks.reports._safe import lines, one_line, path
 from quickchecks.reports.terminal import BLANK, Line, line
 
@@ -22,14 +22,6 @@ EVERYTHING = 10_000_000
 _NUMBER = 3
 _ROLE = 9
 _NEST = 4
-
-_KINDS = {
-    "provider": "run by the provider",
-    "agent": "another agent",
-    "output": "returns the answer, not counted",
-    "handoff": "hands over, not counted",
-    "tool": "",
-}
 
 
 def transcript(run: Run, *, full: bool = False) -> Iterator[Line]:
@@ -127,7 +119,7 @@ class _Writer:
 
     def call(self, run: Run, call: ToolCall, number: int | None) -> Iterator[Line]:
         label = f"call {number}  " if number is not None else "call  "
-        note = _KINDS[call.kind] if call.counted or call.state != "partial" else "only streamed in part, not counted"
+        note = _run_words.call_note(call)
         shown = one_line(_render.call(call, self.most_value))
         yield line((label, "bold"), shown, (f"  ({note})" if note else "", "dim"), hang=len(label))
         yield from self.outcome(run, call)
@@ -157,22 +149,7 @@ class _Writer:
 
 def _ending(run: Run) -> Iterator[Line]:
     if run.error is not None:
-        said = ": ".join(part for part in (run.error.type, run.error.message) if part)
-        yield line(("✗ the run itself broke off: ", "red"), one_line(said), indent=2)
-    calls = run.tool_calls
-    failed = sum(call.failure() is not None for call in calls) if "results" not in run.gap_kinds else 0
-    counts = [many(len(run.messages), "message"), many(len(calls), "call") + (f", {failed} failed" if failed else "")]
-    yield line(", ".join([*counts, *_cost(run.usage, run.duration)]), indent=2)
+        yield line(("✗ the run itself broke off: ", "red"), one_line(_run_words.error(run)), indent=2)
+    yield line(", ".join(_run_words.counts(run)), indent=2)
     for gap in run.gaps:
         yield line(("gap: ", "yellow"), one_line(gap.note), indent=2)
-
-
-def _cost(usage: Usage | None, duration: float | None) -> Iterator[str]:
-    if usage is not None:
-        for count, what in ((usage.input_tokens, "tokens in"), (usage.output_tokens, "tokens out")):
-            if count is not None:
-                yield f"{count:,} {what}"
-        if usage.cost is not None:
-            yield f"${usage.cost:.4g}"
-    if duration is not None:
-        yield f"{duration:.1f} s"

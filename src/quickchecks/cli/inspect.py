@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import re
 from typing import TYPE_CHECKING
 
 import click
 
+from quickchecks.cli import _completing
 from quickchecks.cli._app import Problem
 from quickchecks.cli._options import Reading, reading, reading_options, users_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quickchecks._run import Run, Source
+    from quickchecks._run import Run
     from quickchecks.errors import RecordingError
     from quickchecks.reports.terminal import Line
 
@@ -31,7 +30,7 @@ Examples:
 
 
 @click.command(short_help="Show what a recording holds, and a run of it.", epilog=_EPILOG)
-@click.argument("file", metavar="FILE[:LINE]")
+@click.argument("file", metavar="FILE[:LINE]", shell_complete=_completing.files)
 @click.option("--run", "number", type=click.IntRange(min=1), metavar="N", help="Show the Nth run.")
 @click.option("--full", is_flag=True, help="Show long texts and values whole.")
 @reading_options
@@ -53,15 +52,16 @@ def inspect(
 def _lines(given: str, number: int | None, full: bool, options: Reading) -> Iterator[Line]:
     from quickchecks import adapters
     from quickchecks.cli._interrupts import Interrupts
+    from quickchecks.cli._one_run import place_of, run_at
     from quickchecks.cli._transcript import transcript
     from quickchecks.reports._safe import path
     from quickchecks.reports.terminal import BLANK, line
 
-    file, wanted = _place(given)
+    file, wanted = place_of(given)
     with Interrupts() as interrupts, users_code(options["adapter"], interrupts):
         records = adapters.read(file, **options)
     if wanted is not None:
-        yield from transcript(_at(records, wanted, number, given), full=full)
+        yield from transcript(run_at(records, wanted, number, given), full=full)
         return
     found = _Found(number or 1)
     for record in records:
@@ -76,43 +76,6 @@ def _lines(given: str, number: int | None, full: bool, options: Reading) -> Iter
     if found.runs > 1:
         yield line((f"run {number or 1} of {found.runs:,}" + ("; --run N shows another" if number is None else ""), "dim"))
     yield from transcript(found.chosen, full=full)
-
-
-def _place(given: str) -> tuple[str, tuple[int | None, int | None] | None]:
-    """Take `runs.jsonl:812` and `runs.json[3]` apart into the file and the line or place in it."""
-    if os.path.exists(given):
-        return given, None
-    found = re.fullmatch(r"(.+?)(?::(\d+)|\[(\d+)\]|:(\d+)\[(\d+)\])", given)
-    if found is None or not (os.path.exists(found[1]) or found[1] == "-"):
-        return given, None
-    line, index = found[2] or found[4], found[3] or found[5]
-    return found[1], (int(line) if line else None, int(index) if index else None)
-
-
-def _at(records: Iterator[Run | RecordingError], wanted: tuple[int | None, int | None], number: int | None, given: str) -> Run:
-    """The run at a place; of several in one line, the one with the number."""
-    from quickchecks._run import Run, Source
-
-    line, index = wanted
-    passed = 0
-    for record in records:
-        source = record.source if isinstance(record, Run) else Source(record.file or "", record.line, record.index)
-        if not _is_at(source, line, index):
-            if passed:
-                break
-            continue
-        passed += 1
-        if number is None or passed == number:
-            if isinstance(record, Run):
-                return record
-            raise record
-    raise Problem(f"there is no run at {given}" + (f" with the number {number}" if number and passed else ""))
-
-
-def _is_at(source: Source | None, line: int | None, index: int | None) -> bool:
-    if source is None:
-        return False
-    return (line is None or source.line == line) and (index is None or source.index == index)
 
 
 class _Found:

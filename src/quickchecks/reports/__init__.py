@@ -1,11 +1,17 @@
-"""Reports: what becomes of scored runs in a file, a form for each suffix.
+"""Reports: what becomes of a result in a file, a form for each suffix.
 
-Every module here whose name begins with `as_` is a form: `as_csv` writes `.csv`, `as_junit_xml` would write `.junit.xml`.
-It offers `start(stream, entries)`, which returns a `Report`. Other packages add forms by an entry point of the group
-`quickchecks.reports`, whose name is the suffix without its dot and whose object is such a `start`.
+Every module here whose name begins with `as_` is a form: `as_csv` writes `.csv`, `as_junit_xml` writes `.junit.xml`. It
+offers a function for each kind of result that it can write:
 
-A report is written while runs stream by, so that it needs no more memory for more runs, and beside its final place, to
-which it moves when it is complete.
+- `start(stream, entries)` for scored runs, which returns a `Report`. It is written while runs stream by, so that it needs no
+  more memory for more runs;
+- `evaluation(result)` for the result of an evaluation, which returns the bytes of the file;
+- `comparison(comparison)` for two results that were compared, which returns the bytes too.
+
+Other packages add forms by an entry point of the group `quickchecks.reports`, whose name is the suffix without its dot and
+whose object has such functions: a module, for example. A bare function is taken for a `start`.
+
+What a terminal shows is in the modules `terminal_…`, as lines.
 """
 
 from __future__ import annotations
@@ -13,15 +19,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Literal, Protocol, overload
 
+from quickchecks._results.changes import EvalComparison
+from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.result import RunsResult
 from quickchecks._run import Run
 from quickchecks._score import Score
 from quickchecks._scorer.checks_file import CheckEntry
 from quickchecks.errors import RecordingError, UnknownNameError
 
-__all__ = ("Report", "Start", "form_of", "suffixes")
+__all__ = ("Kind", "Report", "Start", "form_of", "suffixes")
+
+#: What can be written: scored runs, the result of an evaluation, two results that were compared.
+Kind = Literal["runs", "evaluation", "comparison"]
+
+#: The function of a form that writes each kind.
+_FUNCTIONS = {"runs": "start", "evaluation": "evaluation", "comparison": "comparison"}
 
 
 class Report(Protocol):
@@ -44,53 +58,96 @@ class Report(Protocol):
         """
 
 
-#: Starts a report: takes the file to write to, and the checks.
+#: Starts a report of scored runs: takes the file to write to, and the checks.
 Start = Callable[[BinaryIO, Sequence[CheckEntry]], Report]
 
 
-def suffixes() -> tuple[str, ...]:
-    """The suffixes of the files that reports can be written to, such as `.csv`."""
-    return tuple(sorted({*_own(), *_of_others()}))
+def suffixes(kind: Kind) -> tuple[str, ...]:
+    """The suffixes of the files that something can be written to, such as `.csv`.
+
+    Args:
+        kind: What is to be written.
+    """
+    found = {suffix for suffix, form in _own().items() if _function(form(), kind) is not None}
+    for suffix, form in _of_others().items():
+        try:
+            offered = _function(form(), kind) is not None
+        except Exception:  # what cannot be loaded says so when it is asked for by its suffix
+            offered = False
+        if offered:
+            found.add(suffix)
+    return tuple(sorted(found))
 
 
-def form_of(file: str | Path) -> Start:
-    """Find the form of a report by the suffix of its file.
+@overload
+def form_of(file: str | Path, kind: Literal["runs"]) -> Start: ...
+@overload
+def form_of(file: str | Path, kind: Literal["evaluation"]) -> Callable[[EvalResult], bytes]: ...
+@overload
+def form_of(file: str | Path, kind: Literal["comparison"]) -> Callable[[EvalComparison], bytes]: ...
+def form_of(file: str | Path, kind: Kind) -> Callable[..., object]:
+    """Find what writes something to a file, by the suffix of the file.
 
     Args:
         file: The file; of several suffixes that fit, the longest decides.
+        kind: What is to be written.
 
     Returns:
-        What starts a report of that form.
+        The function of the form that writes it.
 
     Raises:
-        UnknownNameError: No form has this suffix.
+        UnknownNameError: No form has this suffix, or the form that has it cannot write this, or cannot be loaded.
     """
     name = Path(file).name.lower()
-    own = _own()
-    others = {} if any(name.endswith(suffix) for suffix in own) else _of_others()
-    for suffix in sorted({*own, *others}, key=len, reverse=True):
-        if name.endswith(suffix):
-            return _start(own[suffix]) if suffix in own else others[suffix]()
-    shown = "".join(Path(name).suffixes[-1:])
-    known = suffixes()
+    forms = {**_of_others(), **_own()}
+    found = next((suffix for suffix in sorted(forms, key=len, reverse=True) if name.endswith(suffix)), None)
+    try:
+        function = None if found is None else _function(forms[found](), kind)
+    except Exception as error:  # of another package
+        hint = f"it cannot be loaded: {type(error).__name__}: {error}"
+        raise UnknownNameError("form of report with the suffix", found or "", hint=hint, place=str(file)) from error
+    if function is not None:
+        return function
+    shown = found or Path(name).suffix
+    known = suffixes(kind)
+    what = "form of report" if found is None else f"report of {_CALLED[kind]}"
+    raise UnknownNameError(f"{what} with the suffix", shown, known, hint=_hint(name, shown, known), place=str(file))
+
+
+#: What each kind is called in an error.
+_CALLED = {"runs": "scored runs", "evaluation": "an evaluation", "comparison": "a comparison"}
+
+
+def _hint(name: str, suffix: str, known: Sequence[str]) -> str:
+    """What a report may end in, and the name that is nearly right: `results.junit.xml` for `results.xml`."""
     hint = f"a report ends in {', '.join(known[:-1])} or {known[-1]}"
-    raise UnknownNameError("form of report with the suffix", shown, known, hint=hint, place=str(file))
+    longer = [one for one in known if suffix and one.endswith(suffix) and one != suffix]
+    if not longer:
+        return hint
+    stem = name.removesuffix(suffix)
+    stem = "results" if not stem or stem == longer[0].split(".")[1] else stem
+    return f"{hint}; write, for example, {stem}{longer[0]}"
 
 
-def _own() -> dict[str, str]:
-    """The modules of the forms that are here, by suffix."""
+def _function(form: object, kind: Kind) -> Callable[..., object] | None:
+    """What a form writes something with; None when it cannot."""
+    found = {of: getattr(form, name, None) for of, name in _FUNCTIONS.items()}
+    if not any(found.values()) and callable(form):
+        return form if kind == "runs" else None
+    function = found[kind]
+    return function if callable(function) else None
+
+
+def _own() -> dict[str, Callable[[], object]]:
+    """What loads the forms that are here, by suffix."""
+    from functools import partial
     from pkgutil import iter_modules
 
     names = [module.name for module in iter_modules(__path__) if module.name.startswith("as_")]
-    return {"." + name.removeprefix("as_").replace("_", "."): f"{__name__}.{name}" for name in names}
+    return {"." + name.removeprefix("as_").replace("_", "."): partial(import_module, f"{__name__}.{name}") for name in names}
 
 
-def _start(module: str) -> Start:
-    start: Start = import_module(module).start
-    return start
-
-
-def _of_others() -> dict[str, Callable[[], Start]]:
+def _of_others() -> dict[str, Callable[[], object]]:
     from importlib.metadata import entry_points
 
-    return {f".{entry.name}": entry.load for entry in entry_points(group="quickchecks.reports")}
+    return {f".{entry.name.lower()}": entry.load for entry in entry_points(group="quickchecks.reports")}

@@ -8,10 +8,28 @@ from collections.abc import Iterator
 
 from quickchecks import _render
 
-__all__ = ("csv_cell", "lines", "markdown", "one_line", "path")
+__all__ = (
+    "MAX_SHOWN",
+    "csv_cell",
+    "lines",
+    "markdown",
+    "markdown_word",
+    "one_line",
+    "path",
+    "short",
+    "shortened",
+)
 
 #: What a spreadsheet takes for the beginning of a formula; the wide forms too, which some programs fold.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
+#: What Markdown cannot take for anything else.
+_WORDS = re.compile(r"(?:[A-Za-z0-9]+(?:[×_, ]|: )*|× )+")
+
+#: The most characters of one text in a report for people; a recording may hold a line of megabytes.
+MAX_SHOWN = 2_000
+#: Spreadsheets hold 32,767 characters in a cell, and put the rest of a longer one into the next cells and rows.
+_MAX_CELL = 32_000
 
 
 def one_line(text: str) -> str:
@@ -24,8 +42,28 @@ def one_line(text: str) -> str:
     return _invisible_escaped(_render.quoted(text, len(text))[1:-1])
 
 
+def short(text: str) -> str:
+    """Write a text as `one_line`, the middle left out when it is very long."""
+    return shortened(one_line(shortened(text, MAX_SHOWN)), MAX_SHOWN)
+
+
+def shortened(text: str, limit: int) -> str:
+    """Leave out the middle of a text that is longer than so many characters, and say how much that is.
+
+    Example:
+        >>> shortened("0123456789" * 10, 12)
+        '01234567 … 88 characters … 6789'
+    """
+    if len(text) <= limit:
+        return text
+    head = limit * 2 // 3
+    tail = len(text) - (limit - head)
+    return f"{_render.masked(text, 0, head)} … {tail - head:,} characters … {_render.masked(text, tail, len(text))}"
+
+
 def path(text: str) -> str:
-    """Write the name of a file; as `one_line`, but nothing in it is a secret."""
+    """Write the name of a file; as `short`, but nothing in it is a secret."""
+    text = shortened(text, MAX_SHOWN) if len(text) > MAX_SHOWN else text
     return text if text.isascii() and text.isprintable() else _invisible_escaped(text)
 
 
@@ -55,8 +93,9 @@ def csv_cell(text: str) -> str:
         >>> csv_cell("=1+1")
         "'=1+1"
     """
-    shown = _render.quoted(text, len(text))[1:-1]
-    return f"'{shown}" if text.lstrip(" \u00a0\u3000").startswith(_FORMULA) else shown
+    shown = shortened(one_line(shortened(text, _MAX_CELL)), _MAX_CELL)
+    runs = text.lstrip(" \u00a0\u3000").startswith(_FORMULA) or text.lstrip().startswith(_FORMULA)
+    return f"'{shown}" if runs else shown
 
 
 def markdown(text: str) -> str:
@@ -66,8 +105,18 @@ def markdown(text: str) -> str:
         >>> print(markdown("a | b"))
         `a \\| b`
     """
-    shown = one_line(text).replace("|", "\\|")
+    shown = short(text).replace("|", "\\|")
     longest = max((len(ticks) for ticks in re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
     space = " " if shown.startswith("`") or shown.endswith("`") or not shown.strip() else ""
     return f"{fence}{space}{shown}{space}{fence}"
+
+
+def markdown_word(text: str) -> str:
+    """Write a few words of ours as they are, and as `markdown` does where they turn out to be something else.
+
+    Example:
+        >>> markdown_word("2 × passed"), markdown_word("<b>")
+        ('2 × passed', '`<b>`')
+    """
+    return text if _WORDS.fullmatch(text) and len(text) <= MAX_SHOWN else markdown(text)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from quickchecks import _render
+from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.flips import Flip
 from quickchecks._results.result import FailureGroup, RunsResult, ScorerSummary, many
 from quickchecks._score import Outcome
 
-__all__ = ("COLUMNS", "duration", "flip", "header", "kind", "notes", "verdict")
+__all__ = ("COLUMNS", "duration", "flip", "header", "kind", "notes", "said", "verdict")
 
 #: The counts that a table shows, with what they are called there.
 COLUMNS: Mapping[str, str] = {
@@ -25,14 +26,19 @@ _MAX_FORMATS = 6
 _MAX_REASON = 50
 
 
-def header(result: RunsResult) -> str:
-    """What was read: `200 runs (openai_chat 120, langchain 80), 2 records cannot be read`."""
-    formats = list(result.formats.items())
+def header(result: RunsResult, shown: Callable[[str], str] = _render.name) -> str:
+    """What was read: `200 runs (openai_chat 120, langchain 80), 2 records cannot be read`.
+
+    Args:
+        result: The result.
+        shown: Makes the name of a format harmless, which a recording may give itself.
+    """
+    formats = [(shown(name), count) for name, count in result.formats.items()]
     if len(formats) == 1:
         named = f" ({formats[0][0]})"
     else:
-        shown = ", ".join(f"{name} {count:,}" for name, count in formats[:_MAX_FORMATS])
-        named = f" ({shown}{', …' if len(formats) > _MAX_FORMATS else ''})" if formats else ""
+        listed = ", ".join(f"{name} {count:,}" for name, count in formats[:_MAX_FORMATS])
+        named = f" ({listed}{', …' if len(formats) > _MAX_FORMATS else ''})" if formats else ""
     unreadable = f", {many(result.unreadable, 'record')} cannot be read" if result.unreadable else ""
     errored = f", {many(result.errored_runs, 'run')} broke off" if result.errored_runs else ""
     return f"{many(result.runs, 'run')}{named}{errored}{unreadable}"
@@ -44,12 +50,20 @@ def duration(seconds: float) -> str:
 
 
 def verdict(result: RunsResult) -> str:
-    """The verdict in one or two words."""
+    """The verdict over scored runs in one or two words."""
     if result.interrupted:
         return "failed, interrupted" if result.verdict == "failed" else "interrupted"
     if not result.runs and result.verdict != "failed":
         return "nothing scored"
     return result.verdict or "nothing asserted"
+
+
+def said(result: EvalResult) -> str:
+    """The verdict of an evaluation in a few words."""
+    verdict: str = "nothing scored" if not result.items else result.verdict or "nothing asserted"
+    if result.items and result.verdict is None and result.error_count > result.max_errors:
+        verdict = f"nothing asserted, {result.error_count} broke"
+    return f"{verdict}, interrupted" if result.interrupted else verdict
 
 
 def notes(one: ScorerSummary) -> list[str]:

@@ -11,7 +11,7 @@ from quickchecks._results.flips import ChangedCheck, Comparison
 from quickchecks._results.result import FailOn, FailureGroup, RunsResult, ScorerSummary, Verdict, many
 from quickchecks.reports import _words
 from quickchecks.reports._lines import BLANK, Line, line
-from quickchecks.reports._safe import one_line, path
+from quickchecks.reports._safe import path, short
 
 __all__ = ("BLANK", "Line", "line", "lines_of")
 
@@ -38,7 +38,7 @@ def lines_of(result: RunsResult, *, fail_on: FailOn = "any") -> Iterator[Line]:
     Yields:
         The lines, from the counts to the verdict.
     """
-    yield line((_words.header(result), "bold"), right=_words.duration(result.seconds))
+    yield line((_words.header(result, short), "bold"), right=_words.duration(result.seconds))
     yield BLANK
     shown = [one for one in result.scorers if one.mode != "shadow"]
     if result.runs:
@@ -54,7 +54,7 @@ def lines_of(result: RunsResult, *, fail_on: FailOn = "any") -> Iterator[Line]:
     yield from _remarks(result)
     code = result.exit_code(fail_on)
     verdict = _words.verdict(result)
-    explained = one_line(f": {result.explanation}") if result.explanation else ""
+    explained = short(f": {result.explanation}") if result.explanation else ""
     yield line((f"{verdict}", f"bold {_VERDICT_STYLES.get(result.verdict, '')}".strip()), f"{explained} · exit {code}")
 
 
@@ -87,13 +87,13 @@ def _cells(one: ScorerSummary, passed: int, failed: int) -> Iterator[tuple[str, 
     for column in others:
         yield f"{gap}{getattr(one, column):,} {_words.COLUMNS[column]}", _COUNT_STYLES.get(column, "")
         gap = "   "
-    notes = [one_line(note) for note in _words.notes(one)]
+    notes = [short(note) for note in _words.notes(one)]
     if notes:
         yield f" ({'; '.join(notes)})", "red" if one.verdict == "scored" else "dim"
 
 
 def _name(scorer: str) -> str:
-    shown = one_line(scorer)
+    shown = short(scorer)
     return shown if len(shown) <= MAX_EXPRESSION else shown[: MAX_EXPRESSION - 1] + "…"
 
 
@@ -104,9 +104,9 @@ def _failures(groups: Sequence[FailureGroup]) -> Iterator[Line]:
         first = group.examples[0]
         what = "  ".join(part for part in (_name(group.scorer), _words.kind(group)) if part)
         yield line((mark, style), " ", (path(first.place), "bold"), "  ", what, indent=2, whole=True)
-        yield line(one_line(first.reason), indent=6)
+        yield line(short(first.reason), indent=6)
         if group.why:
-            yield line(("why: ", "dim"), one_line(group.why), indent=6)
+            yield line(("why: ", "dim"), short(group.why), indent=6)
         if group.count > 1:
             yield line((f"{group.count - 1:,} more of this kind: {_others(group)}", "dim"), indent=6, whole=True)
     if len(groups) > MAX_GROUPS:
@@ -131,9 +131,9 @@ def _missed(scorers: Sequence[ScorerSummary]) -> Iterator[Line]:
     for one in missed:
         yield line(("✗", "red"), " ", _name(one.scorer), f"  mean {one.mean:.3g}, needs {one.threshold}", indent=2, hang=6)
         if one.why:
-            yield line(("why: ", "dim"), one_line(one.why), indent=6)
+            yield line(("why: ", "dim"), short(one.why), indent=6)
         if one.furthest is not None:
-            yield line("furthest off: ", (path(one.furthest.place), "bold"), "  ", one_line(one.furthest.reason), indent=6)
+            yield line("furthest off: ", (path(one.furthest.place), "bold"), "  ", short(one.furthest.reason), indent=6)
     if missed:
         yield BLANK
 
@@ -156,20 +156,20 @@ def _changed(changed: ChangedCheck) -> Iterator[Line]:
     if changed.before != changed.after:
         yield line(("was ", "dim"), _name(changed.before), indent=6, hang=8)
     for note in changed.notes:
-        yield line(note, indent=6)
+        yield line(short(note), indent=6)
     for flip in changed.flips:
         style = "" if not flip.count else "red" if flip.after in ("failed", "error") else "yellow"
         yield line((_words.flip(flip), style or "dim"), indent=6)
         for run in flip.examples:
-            yield line((path(run.place), "bold"), "  ", one_line(run.after), indent=8, hang=10)
-            yield line(("before: ", "dim"), one_line(run.before), indent=10)
+            yield line((path(run.place), "bold"), "  ", short(run.after), indent=8, hang=10)
+            yield line(("before: ", "dim"), short(run.before), indent=10)
 
 
 def _remarks(result: RunsResult) -> Iterator[Line]:
     for warning in result.warnings:
-        yield line(("warning: ", "yellow"), one_line(warning), indent=2)
+        yield line(("warning: ", "yellow"), short(warning), indent=2)
     for gap in result.gaps:
         where = f" ({many(gap.runs, 'run')}, first {path(gap.first)})"
-        yield line(("gap: ", "yellow"), one_line(gap.note), where, indent=2, whole=True)
+        yield line(("gap: ", "yellow"), short(gap.note), where, indent=2, whole=True)
     if result.warnings or result.gaps:
         yield BLANK

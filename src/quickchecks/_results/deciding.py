@@ -1,4 +1,4 @@
-"""Exit codes of commands that decide by the result of an evaluation."""
+"""How the result of an evaluation becomes an exit code."""
 
 from __future__ import annotations
 
