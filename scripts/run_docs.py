@@ -38,10 +38,12 @@ __all__ = ("DocumentError", "documents", "rerun")
 ROOT = Path(__file__).parent.parent
 COLUMNS = 100
 SECONDS = 60
+#: Plugins that are installed here and print something of their own.
+PYTEST = "-p no:asyncio -p no:cacheprovider"
 
 _OPENING = re.compile(r"(?P<indent> *)(?P<fence>`{3,})(?P<language>\w*)(?P<rest>.*)")
 _TITLE = re.compile(r'\btitle="([^"]+)"')
-_DURATION = re.compile(r"\s+\d+(?:\.\d+)? m?s$")
+_DURATION = re.compile(r"\s+\d+(?:\.\d+)? ?m?s$")
 
 
 class DocumentError(Exception):
@@ -194,8 +196,8 @@ def _run_console(block: Block) -> list[str]:
 
 def _shell(block: Block, command: str) -> list[str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("FORCE_", "CLICOLOR"))}
-    environment.update(PATH=path, COLUMNS=str(COLUMNS), NO_COLOR="1", TERM="dumb")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("FORCE_", "CLICOLOR", "GITHUB_"))}
+    environment.update(PATH=path, COLUMNS=str(COLUMNS), NO_COLOR="1", TERM="dumb", PYTEST_ADDOPTS=PYTEST)
     try:
         result = subprocess.run(
             ["bash", "-c", command],

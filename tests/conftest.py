@@ -12,6 +12,10 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).parent.parent
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
 
+# The tests say themselves when they are on GitHub, and where its summary is.
+for name in [name for name in os.environ if name.startswith("GITHUB_")]:
+    del os.environ[name]
+
 # A shell that starts the tests in the background may have them ignore Ctrl-C, which the programs that they start would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

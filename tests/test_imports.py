@@ -25,6 +25,7 @@ REACHES_OUT = {
 #: Where each dependency beside msgspec may be imported.
 ALLOWED_IN = {
     "click": ("cli",),
+    "pytest": ("pytest_plugin",),  # which pytest alone loads
     "regex": ("checks",),
     "rich": ("cli", "reports"),
     "yaml": ("_scorer", "cli"),
@@ -70,7 +71,7 @@ def test_only_declared_dependencies_are_imported(root: Path) -> None:
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     declared = {line.split(">=")[0].lower() for line in project["dependencies"]}
     known = {package for package, names in packages_distributions().items() if declared & {name.lower() for name in names}}
-    known |= set(sys.stdlib_module_names) | {"quickchecks"}
+    known |= set(sys.stdlib_module_names) | {"quickchecks", "pytest"}
     assert [(where, name) for where, name in imports() if name.split(".")[0] not in known] == []
 
 

@@ -9,6 +9,8 @@
 
 Everything that users need is importable from here; modules whose name begins with an underscore are private. Nothing is
 loaded before it is asked for, so that `import quickchecks` costs next to nothing.
+
+PYTEST_DONT_REWRITE: nothing is asserted here, and a program that imports this before it starts pytest needs no warning of it.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from quickchecks._results.saved import load_result
     from quickchecks._run import Message, Reasoning, Run, Source, Text, ToolCall, ToolError, Usage
     from quickchecks._score import Score, no_evidence, not_applicable, not_scorable
+    from quickchecks._scorer.asserting import assert_checks, assert_checks_async
     from quickchecks._scorer.compose import all_of, any_of, none_of, when
     from quickchecks._scorer.definition import create_scorer, scorer
     from quickchecks._scorer.filters import filter_run
@@ -62,6 +65,8 @@ __all__ = [
     "__version__",
     "all_of",
     "any_of",
+    "assert_checks",
+    "assert_checks_async",
     "checks",
     "compare_results",
     "create_scorer",
@@ -96,6 +101,7 @@ _NAMES_IN = {
     "_results.saved": ("load_result",),
     "_run": ("Message", "Reasoning", "Run", "Source", "Text", "ToolCall", "ToolError", "Usage"),
     "_score": ("Score", "no_evidence", "not_applicable", "not_scorable"),
+    "_scorer.asserting": ("assert_checks", "assert_checks_async"),
     "_scorer.compose": ("all_of", "any_of", "none_of", "when"),
     "_scorer.definition": ("create_scorer", "scorer"),
     "_scorer.filters": ("filter_run",),

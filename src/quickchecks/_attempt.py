@@ -27,10 +27,24 @@ from quickchecks._targets import Conversation, FunctionTarget, Talk, Target
 from quickchecks.adapters import BrokenOff
 from quickchecks.errors import MissingExtraError, QuickchecksError, RecordingError, ScorerDefinitionError, ScorerError
 
-__all__ = ("Attempt", "Job", "described", "read_only_item")
+__all__ = ("Answered", "Attempt", "Job", "described", "read_only_item")
 
 #: The fields of an item that may hold lists and dicts.
 _MUTABLE = ("input", "inputs", "expected", "metadata", "context", "expected_trajectory", "tool_mocks", "output")
+
+
+class Answered(Struct, frozen=True):
+    """What a target answered before: it is taken instead of asking it again.
+
+    Args:
+        turns: The run of each turn; none where it raised at once.
+        error: What broke then.
+        scored: Whether what was said was scored, although something broke.
+    """
+
+    turns: tuple[Run, ...]
+    error: ItemError | None = None
+    scored: bool = True
 
 
 class Job(Struct, frozen=True, gc=False):
@@ -42,6 +56,7 @@ class Job(Struct, frozen=True, gc=False):
         repetition: Which of its repetitions this is.
         plan: The entries that judge it: those of the whole, then those of each turn.
         mocks: What its tools answer instead of running.
+        answered: What the target answered before, when it is not asked.
     """
 
     item: Item
@@ -49,6 +64,7 @@ class Job(Struct, frozen=True, gc=False):
     repetition: int
     plan: tuple[Assertion, ...]
     mocks: MockPlan | None = None
+    answered: Answered | None = None
 
 
 class Attempt:
@@ -98,10 +114,16 @@ class Attempt:
             self._raised = error
             self.error = _error("answer" if isinstance(error, RecordingError) else "exception", error, self._turn())
         else:
-            await self._score(thread)
+            before = self.job.answered
+            if before is None or (before.scored and before.turns):
+                await self._score(thread)
 
     async def _converse(self, thread: AbandonableThread) -> None:
         item, conversation = self.job.item, self._conversation
+        if self.job.answered is not None:
+            conversation.take(*self.job.answered.turns)
+            self.error = self.job.answered.error
+            return
         if item.run is not None:
             conversation.take(item.run)
             return
@@ -222,7 +244,8 @@ class Attempt:
         run = self._conversation.run() if self._conversation.turns else None
         if run is not None and self._mocks is not None:
             run = msgspec.structs.replace(run, metadata=read_only({**(run.metadata or {}), REPORT: self._mocks.report()}))
-        return ItemResult(job.item, job.index, job.repetition, run, job.plan, self.scores, self.error, seconds, attempts)
+        turns = tuple(self._conversation.turns) if len(self._conversation.turns) > 1 else ()
+        return ItemResult(job.item, job.index, job.repetition, run, job.plan, self.scores, self.error, seconds, attempts, turns)
 
     def _turn(self) -> int | None:
         return len(self._conversation.turns) if len(self.job.item.asked) > 1 else None

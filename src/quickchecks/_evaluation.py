@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from quickchecks import _render
-from quickchecks._attempt import read_only_item
+from quickchecks._attempt import Answered, read_only_item
 from quickchecks._entries import entries_of_turns
 from quickchecks._gates import gates_of, scorers_of
 from quickchecks._items import Item, items_of, load_items
@@ -30,7 +30,7 @@ from quickchecks._runner import GRACE, Job, Runner, Settings
 from quickchecks._targets import is_address, target_of
 from quickchecks.errors import ScorerDefinitionError, SettingsError, TargetError, nearest_names
 
-__all__ = ("EvalOptions", "Evaluation", "Options")
+__all__ = ("Answers", "EvalOptions", "Evaluation", "Options")
 
 #: How often the thread that waits looks whether something blocks the loop, in seconds.
 WATCH = 0.1
@@ -40,6 +40,8 @@ SHORTEST = 0.001
 PATIENCE = 0.25
 
 OnItem = Callable[[ItemResult], Awaitable[None] | None]
+#: Gives what the target answered before, for an item and its repetition.
+Answers = Callable[[Item, int], Answered]
 
 
 class EvalOptions(TypedDict, total=False):
@@ -165,25 +167,42 @@ class Evaluation:
         scorers: What is measured.
         gates: What must pass.
         options: How.
+        answers: Gives what the target answered before, for each item that it would be asked: it is not asked then.
+        scores: Whether there must be something to score with; False where the target is only asked.
     """
 
     def __init__(
-        self, data: object, target: object, scorers: Iterable[object], gates: Iterable[object], options: Options
+        self,
+        data: object,
+        target: object,
+        scorers: Iterable[object],
+        gates: Iterable[object],
+        options: Options,
+        *,
+        answers: Answers | None = None,
+        scores: bool = True,
     ) -> None:
         self._options = options
         items = load_items(data) if isinstance(data, (str, PathLike)) else items_of(data)  # type: ignore[arg-type]
         self._plan = (*gates_of(gates), *scorers_of(scorers))
         turns = [entries_of_turns(item) for item in items]
-        if not self._plan and not any(turns):
+        if scores and not self._plan and not any(turns):
             raise ScorerDefinitionError("there is nothing to score with: give gates=[...] or scorers=[...]")
-        self._target = None if target is None else target_of(target, options.for_target(target))
-        asking = next((item for item in items if item.run is None and item.output is msgspec.UNSET), None)
-        if self._target is None and asking is not None:
+        self._target = None if target is None or answers is not None else target_of(target, options.for_target(target))
+        asking = next((item for item in items if _is_asked(item)), None)
+        if self._target is None and asking is not None and answers is None:
             raise TargetError(f"item {asking.id!r} has to be asked, and there is no target: give target=..., or recorded outputs")
-        brought = sum(item.run is not None or item.output is not msgspec.UNSET for item in items)
-        mocks = self._mocks = [self._mocks_of(item) for item in items]
+        brought = sum(not _is_asked(item) for item in items)
+        mocks = self._mocks = [self._mocks_of(item) if answers is None else None for item in items]
         jobs = [
-            Job(item, index, repetition, (*self._plan, *entries) if entries else self._plan, mocks[index])
+            Job(
+                item,
+                index,
+                repetition,
+                (*self._plan, *entries) if entries else self._plan,
+                mocks[index],
+                answers(item, repetition) if answers is not None and _is_asked(item) else None,
+            )
             for index, (item, entries) in enumerate(zip(map(read_only_item, items), turns, strict=True))
             for repetition in range(options.repetitions)
         ]
@@ -195,7 +214,7 @@ class Evaluation:
         settings = Settings(
             1 if one_at_a_time else options.concurrency,
             options.timeout,
-            options.retries,
+            options.retries if answers is None else 0,
             options.retry_timeouts,
             options.on_error == "raise",
         )
@@ -232,7 +251,7 @@ class Evaluation:
         if item.tool_mocks is None:
             return None
         plan = mock_plan(item.tool_mocks, f"item {item.id!r}" if item.source is None else str(item.source))
-        if item.run is not None or item.output is not msgspec.UNSET:
+        if not _is_asked(item):
             return None
         if self._target is not None and not self._target.mocks_tools:
             raise TargetError(
@@ -240,6 +259,11 @@ class Evaluation:
                 "leave tool_mocks out, or give a function as target whose tools are wrapped with quickchecks.mockable"
             )
         return plan
+
+    @property
+    def asked(self) -> int:
+        """How many runs there are for which the target is asked."""
+        return sum(_is_asked(job.item) for job in self._runner.jobs)
 
     async def run(self) -> EvalResult:
         """Run in the loop that is running.
@@ -389,6 +413,11 @@ class Evaluation:
         if unused:
             found.append(f"mocks of tools that no call asked for: {_render.listed(list(dict.fromkeys(unused)), limit=5)}")
         return (*found, *self._names.warnings())
+
+
+def _is_asked(item: Item) -> bool:
+    """Whether the target is asked: the item does not bring what was answered."""
+    return item.run is None and item.output is msgspec.UNSET
 
 
 def _has_unused_mocks(item: ItemResult) -> bool:

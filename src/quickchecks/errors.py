@@ -15,6 +15,7 @@
     ├── ToolMockError           a tool mock fails as it was told to, or fits no call (raised inside the agent)
     ├── SettingsError           an option of an evaluation makes no sense (also a ValueError)
     ├── EvalFailed              an evaluation did not pass (also an AssertionError)
+    ├── ChecksFailed            a run did not pass the checks that were asserted (also an AssertionError)
     ├── NoVerdictError          a score that is neither passed nor failed was used as a bool (also a TypeError)
     └── MissingExtraError       an optional dependency is not installed (also an ImportError)
 
@@ -29,6 +30,7 @@ __all__ = (
     "CheckArgumentError",
     "CheckArgumentTypeError",
     "CheckSyntaxError",
+    "ChecksFailed",
     "EvalFailed",
     "ItemError",
     "MissingExtraError",
@@ -216,6 +218,19 @@ class SettingsError(QuickchecksError, ValueError):
 
 class EvalFailed(QuickchecksError, AssertionError):
     """An evaluation did not pass; the message explains why."""
+
+
+class ChecksFailed(QuickchecksError, AssertionError):
+    """A run did not pass the checks that were asserted; the message says why.
+
+    Args:
+        message: The message.
+        scores: The scores that are no pass.
+    """
+
+    def __init__(self, message: str, scores: tuple[object, ...] = ()) -> None:
+        super().__init__(message)
+        self.scores = scores
 
 
 class NoVerdictError(QuickchecksError, TypeError):

@@ -486,17 +486,6 @@ def test_a_score_needs_one_run() -> None:
             score(RUN, output="b")
 
 
-def test_passes_is_a_plain_bool() -> None:
-    assert checks.includes("sunny").passes(RUN) is True
-    assert checks.includes("rain").passes(RUN) is False
-    assert checks.called_tool("look").passes("a text") is False
-    assert create_scorer(id="s").generate_score(raising(KeyError("x"))).passes(RUN) is False
-    with pytest.raises(
-        NoVerdictError, match=r"similarity\('It is sunny\.'\) is graded 1, which is neither .* give it a threshold"
-    ):
-        checks.similarity("It is sunny.").passes(RUN)
-
-
 @pytest.mark.parametrize(
     "use", [bool, lambda one: one and one, lambda one: one or one, lambda one: not one, lambda one: 1 if one else 0]
 )

@@ -10,6 +10,7 @@ from typing import assert_type
 
 import quickchecks
 from quickchecks import Run, Score, ScoredRun, Scorer, ToolCall, checks, errors, load_run, load_runs, score_runs, testing
+from quickchecks._scorer.passing import Passing
 
 # Checks are scorers, and combine to scorers.
 check = checks.includes("sunny", ignore_case=False, name="weather", why="the user asked")
@@ -28,7 +29,9 @@ quickchecks.no_such_name  # type: ignore[attr-defined]
 # They score whatever an adapter knows.
 assert_type(check.score("It is sunny."), Score)
 assert_type(check.score(testing.run("It is sunny.")), Score)
-assert_type(check.passes([{"role": "assistant", "content": "It is sunny."}]), bool)
+assert_type(check.passes([{"role": "assistant", "content": "It is sunny."}]), Passing)
+quickchecks.assert_checks("It is sunny.", check, quickchecks.Threshold(check, min=0.5), lambda output: True)
+quickchecks.assert_checks("It is sunny.", [check])  # type: ignore[arg-type]
 
 
 async def score_later(run: Run) -> None:

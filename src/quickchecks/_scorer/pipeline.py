@@ -28,6 +28,7 @@ from quickchecks._scorer.read_only import guarded, read_only_run
 from quickchecks.errors import MissingExtraError, NoVerdictError, ScorerDefinitionError, ScorerError
 
 if TYPE_CHECKING:
+    from quickchecks._scorer.passing import Passing
     from quickchecks._scorer.signatures import Names
 
 __all__ = ("Scorer", "Stage")
@@ -250,20 +251,31 @@ class Scorer(Struct, frozen=True, dict=True, eq=False):
 
     run = score_async  # the reference's name
 
-    def passes(self, run: object) -> bool:
-        """Whether a run passes, as a plain bool for `assert check.passes(run)`.
+    def passes(self, run: object) -> Passing:
+        """Whether a run passes: true or false, for `assert check.passes(run)`, with a repr that says why.
 
-        Only a score that passed is True: no evidence and an error are not.
+        Only a score that passed is true: no evidence, an error, and a check that does not apply are not, nor is anything on a run
+        that itself broke off. `assert_checks` asserts several checks at once.
+
+        Args:
+            run: A Run, or anything an adapter recognises.
 
         Raises:
             NoVerdictError: The scorer grades, so that there is no pass or fail.
+
+        Example:
+            >>> from quickchecks import checks
+            >>> checks.excludes("rain").passes("It rains.")
+            <does not pass: excludes('rain'): "rain" is in the answer, at 3: "It rains.">
         """
+        from quickchecks._scorer.passing import Passing
+
         found = self.score(run)
         if found.outcome == "graded":
             raise NoVerdictError(
                 f"{self.identity} is graded {found.value:g}, which is neither passed nor failed: give it a threshold"
             )
-        return found.passed
+        return Passing(found)
 
     def _evaluate(self, context: Context) -> Evaluation:
         """Run the steps; yields what must be awaited, returns the score."""
@@ -391,7 +403,8 @@ def _must_be_awaited(scorer: Scorer, waiting: object) -> ScorerDefinitionError:
     if close is not None:
         close()  # a coroutine that nobody awaits would warn
     return ScorerDefinitionError(
-        f"{scorer.identity} has a step that must be awaited: use `await scorer.score_async(run)` instead of score(run)"
+        f"{scorer.identity} has a step that must be awaited: use `await scorer.score_async(run)` instead of score(run), and "
+        "`await assert_checks_async(run, ...)` instead of assert_checks(run, ...)"
     )
 
 

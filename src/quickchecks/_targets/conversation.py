@@ -114,11 +114,10 @@ class Conversation:
             self._untold.append(new)
         return turn
 
-    def take(self, run: Run) -> None:
-        """Take a recorded run as all that was said."""
-        run = read_only_run(run)
-        self.messages = list(run.messages)
-        self.turns = [run]
+    def take(self, *turns: Run) -> None:
+        """Take recorded runs as all that was said: one as the whole, several as its turns."""
+        self.turns = [read_only_run(turn) for turn in turns]
+        self.messages = list(self.turns[-1].messages) if turns else []
 
     def run(self) -> Run:
         """The whole conversation as one run."""
