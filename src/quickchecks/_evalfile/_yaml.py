@@ -19,6 +19,7 @@ from quickchecks._evalfile._variables import Variables, filled, plain, read_vari
 from quickchecks._evaluation import EvalOptions
 from quickchecks._gates import Gate, Threshold, gates_of, scorers_of
 from quickchecks._items import Item, items_of, load_items
+from quickchecks._run import Source
 from quickchecks._scorer.binding import Place
 from quickchecks._scorer.checks_file import CheckEntry, load_checks_file, read_entries
 from quickchecks._scorer.yaml_nodes import MAX_CHARACTERS, YamlList, YamlMapping, YamlNode, YamlScalar, read_yaml
@@ -204,7 +205,8 @@ class _Reader:
         for item in node.items:
             self.note_metadata(_metadata_keys(item))
         try:
-            return items_of([self.item(item) for item in node.items])
+            items = items_of([self.item(item) for item in node.items])
+            return [replace(item, source=Source(self.file, one.place.line)) for item, one in zip(items, node.items, strict=True)]
         except ItemError as error:
             raise ItemError(f"{node.place}: {error}") from None
 

@@ -11,10 +11,10 @@ import os
 import pkgutil
 import signal
 import sys
-from contextlib import suppress
+from contextlib import redirect_stderr, suppress
 from importlib import import_module
 from io import TextIOWrapper
-from typing import IO, NoReturn, TextIO
+from typing import IO, TYPE_CHECKING, NoReturn, TextIO
 
 import click
 
@@ -22,7 +22,13 @@ import quickchecks.cli
 from quickchecks._results.result import INTERRUPTED
 from quickchecks.errors import QuickchecksError
 
-__all__ = ("Problem", "cli", "main")
+if TYPE_CHECKING:
+    from quickchecks.reports._workflow_commands import Harmless
+
+__all__ = ("COMPLETE", "Problem", "cli", "main")
+
+#: The variable by which a shell asks what it may complete.
+COMPLETE = "_QUICKCHECKS_COMPLETE"
 
 #: What a shell says of a command that was ended because nobody read its output any more.
 _NOBODY_READS = 141
@@ -41,12 +47,31 @@ class Problem(click.ClickException):
         click.echo(f"Error: {message}", file=file or sys.stderr)
 
 
+#: The commands, in the order in which people need them.
+_SECTIONS = {
+    "Evaluate an agent": ("run", "compare"),
+    "Look at recorded runs": ("score", "inspect", "share"),
+    "Begin, and look things up": ("demo", "init", "checks", "doctor", "completion"),
+}
+_IN_SECTIONS = {name for names in _SECTIONS.values() for name in names}
+
+
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         modules = pkgutil.iter_modules(quickchecks.cli.__path__)
         names = [module.name for module in modules if not module.name.startswith("_")]
-        order = ("run", "score", "compare", "inspect", "checks", "demo")  # in the order in which people need them
+        order = [name for names in _SECTIONS.values() for name in names]
         return sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        left = self.list_commands(ctx)
+        width = formatter.width - 6 - max(map(len, left))
+        for title, names in {**_SECTIONS, "More": tuple(name for name in left if name not in _IN_SECTIONS)}.items():
+            found = [(name, self.get_command(ctx, name)) for name in names if name in left]
+            rows = [(name, command.get_short_help_str(width)) for name, command in found if command is not None]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl([(f"{name:<{max(map(len, left))}}", text) for name, text in rows])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
@@ -56,7 +81,7 @@ class _Commands(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
-        if name not in self.list_commands(ctx) and not name.startswith("-"):
+        if name not in self.list_commands(ctx) and not name.startswith("-") and not ctx.resilient_parsing:
             from quickchecks.errors import nearest_names
 
             hint = nearest_names(name, self.list_commands(ctx))
@@ -133,7 +158,7 @@ def main() -> None:
     _open_streams()
     for name in ("stdout", "stderr"):
         if isinstance(stream := getattr(sys, name), TextIOWrapper):
-            lasting = _LastingStream(stream)
+            lasting = _LastingStream(stream, _harmless())
             setattr(sys, name, lasting)
             setattr(sys, f"__{name}__", lasting)
     logger = logging.getLogger("quickchecks")
@@ -183,14 +208,21 @@ class _LastingStream(TextIOWrapper):
 
     Args:
         stream: The stream in whose place it stands.
+        harmless: Makes text harmless for who reads it, where that is needed.
     """
 
-    def __init__(self, stream: TextIOWrapper) -> None:
+    def __init__(self, stream: TextIOWrapper, harmless: Harmless | None) -> None:
+        self._harmless = harmless
         by_line, at_once = stream.line_buffering, stream.write_through
         # Reports hold what models wrote, in any language, whatever the locale is.
         super().__init__(
             stream.detach(), encoding="utf-8", errors="backslashreplace", line_buffering=by_line, write_through=at_once
         )
+
+    def write(self, text: str, /) -> int:
+        """Write a text."""
+        super().write(text if self._harmless is None else self._harmless(text))
+        return len(text)
 
     def close(self) -> None:
         """Only write out what is still to be written."""
@@ -198,18 +230,40 @@ class _LastingStream(TextIOWrapper):
             self.flush()
 
 
+def _harmless() -> Harmless | None:
+    """What keeps the texts of others from being commands, on GitHub."""
+    if not os.environ.get("GITHUB_ACTIONS"):
+        return None  # what else is needed takes its time to load
+    from quickchecks.reports._step import is_github
+    from quickchecks.reports._workflow_commands import Harmless
+
+    return Harmless() if is_github(os.environ) else None
+
+
 def _run() -> int:
     """Run the command; returns its exit code."""
+    if COMPLETE in os.environ:
+        return _complete()
     try:
         code = cli.main(prog_name="quickchecks", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.ClickException as error:
+        from quickchecks.cli._github import tell_problem
+
         error.show()
+        tell_problem(error.message)
         return error.exit_code
     except click.Abort:
         click.echo("interrupted", err=True)
         return INTERRUPTED
+
+
+def _complete() -> int:
+    """Tell a shell what it may complete; returns the exit code. Somebody is typing: nothing is said of what goes wrong."""
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stderr(nowhere), suppress(Exception):
+        cli.main(prog_name="quickchecks", complete_var=COMPLETE)
+    return 0
 
 
 def _open_streams() -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
@@ -16,20 +14,21 @@ from quickchecks._evalfile import EvalFile, load_eval_file
 from quickchecks._evaluation import EvalOptions, Evaluation, Options
 from quickchecks._items import Item, content_hash
 from quickchecks._rescoring import failed_items, has_checks_of_turns, rescored
+from quickchecks._results.changes import EvalComparison
 from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.result import many
 from quickchecks._results.saved import load_result
 from quickchecks.cli._app import Problem
 from quickchecks.cli._files import NewFile
+from quickchecks.cli._github import output_of_others
 from quickchecks.cli._interrupts import Interrupts
 from quickchecks.errors import nearest_names
+from quickchecks.reports import form_of
 from quickchecks.reports._safe import one_line
-from quickchecks.reports.evals import EVAL_FORMS, form_for
 
 __all__ = ("Request", "Written", "evaluate", "nothing_failed", "outputs", "read_variables", "rescore")
 
-_T = TypeVar("_T")
-Forms = Mapping[str, Callable[[_T], bytes]]
+_T = TypeVar("_T", EvalResult, EvalComparison)
 
 
 class Request(Struct, frozen=True):
@@ -66,7 +65,7 @@ class Request(Struct, frozen=True):
         if self.file.lower().endswith(".jsonl"):
             hint = "an eval file is YAML or Python; to score recordings, write: quickchecks score"
             raise Problem(f"{self.file} holds records, not an eval\n  {hint} {self.file} --check …")
-        with redirect_stdout(sys.stderr):
+        with output_of_others():
             found = load_eval_file(self.file, self.variables)
         options: EvalOptions = {**found.options, **self.options}
         return replace(found, options=options)
@@ -119,7 +118,7 @@ def evaluate(request: Request, file: EvalFile, interrupts: Interrupts) -> EvalRe
             return None
         items, note = chosen
         notes.append(note)
-    with redirect_stdout(sys.stderr):  # what a target prints is no part of the result
+    with output_of_others():
         target = file.load_target()
         if target is None:
             _refuse_no_target(file, items)
@@ -232,14 +231,11 @@ def rescore(file: EvalFile, before: EvalResult) -> EvalResult:
     )
 
 
-def _forms_of(
-    reports: Sequence[str], inputs: Sequence[str], forms: Forms[_T], record: Path | None
-) -> list[Callable[[_T], bytes]]:
-    """The forms of the files of `-o`, once it is known that nothing is written twice or over an input.
+def _check_places(reports: Sequence[str], inputs: Sequence[str], record: Path | None) -> None:
+    """Refuse to write a file twice or over an input.
 
     Raises:
         Problem: A file stands twice, is an input, or is where the runs are recorded.
-        UnknownNameError: No form has its suffix.
     """
     places = [os.path.realpath(path) for path in reports]
     for position, (path, place) in enumerate(zip(reports, places, strict=True)):
@@ -249,24 +245,29 @@ def _forms_of(
             raise Problem(f"{path} is what is read here: write to another file")
         if place == str(record):
             raise Problem(f"{path} would be written twice, with the recorded runs and by -o: give one of them another name")
-    return [form_for(path, forms) for path in reports]
 
 
-class Written:
+class Written(Generic[_T]):
     """The files of `-o`: opened before anything runs, so that nothing is run in vain.
 
     Args:
         reports: The files.
         inputs: What is read, among which no file may be.
-        forms: What the value can be written as, by suffix.
+        form_for: Finds what writes a file.
         record: Where the runs of a result are kept, if they are.
     """
 
     def __init__(
-        self, reports: Sequence[str], inputs: Sequence[str], forms: Forms[_T], *, record: str | os.PathLike[str] | None = None
+        self,
+        reports: Sequence[str],
+        inputs: Sequence[str],
+        form_for: Callable[[str], Callable[[_T], bytes]],
+        *,
+        record: str | os.PathLike[str] | None = None,
     ) -> None:
         self._record = None if record is None else Path(record).resolve()
-        self._forms: list[Callable[..., bytes]] = list(_forms_of(reports, inputs, forms, self._record))
+        _check_places(reports, inputs, self._record)
+        self._forms: list[Callable[[_T], bytes]] = [form_for(path) for path in reports]
         self._files: list[NewFile] = []
         try:
             for path in reports:
@@ -275,7 +276,7 @@ class Written:
             self.drop()
             raise
 
-    def write(self, value: object) -> None:
+    def write(self, value: _T) -> None:
         """Write the value in every form, and put the files in their places."""
         path = ""
         try:
@@ -296,7 +297,7 @@ class Written:
             if not file.stream.closed:
                 file.drop()
 
-    def _with_its_runs(self, value: object, path: str) -> object:
+    def _with_its_runs(self, value: _T, path: str) -> _T:
         """A result whose runs are not kept in a recording beside it is written with them."""
         if not isinstance(value, EvalResult) or value.recording is None:
             return value
@@ -304,7 +305,7 @@ class Written:
         return value if beside else replace(value, recording=None)
 
 
-def outputs(request: Request, file: EvalFile) -> Written:
+def outputs(request: Request, file: EvalFile) -> Written[EvalResult]:
     """Open the files of a round.
 
     Raises:
@@ -317,4 +318,4 @@ def outputs(request: Request, file: EvalFile) -> Written:
         raise Problem(f"{os.fspath(record)} is what is read here: record to another file")
     inputs = [str(one) for one in file.files]
     inputs += [request.only_failed] if request.only_failed is not None else []
-    return Written(request.reports, inputs, EVAL_FORMS, record=record)
+    return Written(request.reports, inputs, lambda path: form_of(path, "evaluation"), record=record)

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable
-from contextlib import redirect_stdout
 from pathlib import Path
 
 import click
@@ -19,6 +18,7 @@ from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.result import INTERRUPTED
 from quickchecks.cli._app import Problem
 from quickchecks.cli._evaluating import Request, evaluate, nothing_failed, outputs, rescore
+from quickchecks.cli._github import output_of_others
 from quickchecks.cli._interrupts import Interrupts
 from quickchecks.errors import QuickchecksError
 
@@ -130,7 +130,7 @@ class _Watched:
         if again:
             forget()
         file = self._request.load()
-        with redirect_stdout(sys.stderr):
+        with output_of_others():
             target = file.load_target()
         return replace(file, load_target=lambda: target)
 

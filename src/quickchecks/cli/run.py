@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from quickchecks.cli import _completing
+
 if TYPE_CHECKING:
     from quickchecks._evaluation import EvalOptions
     from quickchecks._results.evaluation import EvalResult
     from quickchecks._results.result import FailOn
+    from quickchecks.reports._step import Step
 
 __all__ = ("run",)
 
@@ -24,17 +27,35 @@ Examples:
 
 
 @click.command(short_help="Run an agent over a dataset, from an eval file.", epilog=_EPILOG)
-@click.argument("file", metavar="FILE")
+@click.argument("file", metavar="FILE", shell_complete=_completing.eval_files)
 @click.option(
-    "-o", "--output", "reports", metavar="FILE", multiple=True, help="Write the result: .json, .jsonl, .csv or .md. Repeatable."
+    "-o",
+    "--output",
+    "reports",
+    metavar="FILE",
+    multiple=True,
+    shell_complete=_completing.reports_of("evaluation"),
+    help="Write the result: .html, .md, .junit.xml, .json, .jsonl or .csv. Repeatable.",
 )
 @click.option("--set", "variables", metavar="NAME=VALUE", multiple=True, help="A value for a variable of the file. Repeatable.")
 @click.option("--repeat", type=click.IntRange(min=1), metavar="N", help="Run each item so many times.")
 @click.option("--concurrency", type=click.IntRange(min=1), metavar="N", help="The most items at once.")
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="What an item may take.")
-@click.option("--record", metavar="FILE", help="Keep every run, as JSON Lines that can be scored again.")
-@click.option("--only-failed", metavar="RESULT", help="Run only the items that did not pass in this result, or are not in it.")
-@click.option("--rescore", metavar="RESULT", help="Score the runs in this result; the target is not called.")
+@click.option(
+    "--record", metavar="FILE", shell_complete=_completing.files, help="Keep every run, as JSON Lines that can be scored again."
+)
+@click.option(
+    "--only-failed",
+    metavar="RESULT",
+    shell_complete=_completing.files,
+    help="Run only the items that did not pass in this result, or are not in it.",
+)
+@click.option(
+    "--rescore",
+    metavar="RESULT",
+    shell_complete=_completing.files,
+    help="Score the runs in this result; the target is not called.",
+)
 @click.option("--watch", is_flag=True, help="Run again when a file changes; where only checks did, score again. Ctrl-C ends it.")
 @click.option(
     "--fail-on",
@@ -62,6 +83,7 @@ def run(
     a file to write lies in is made.
     """
     from quickchecks.cli._evaluating import Request, evaluate, nothing_failed, outputs, read_variables
+    from quickchecks.cli._github import present_step
     from quickchecks.cli._interrupts import Interrupts
 
     if only_failed and rescore:
@@ -75,6 +97,7 @@ def run(
     options: EvalOptions = {key: value for key, value in given.items() if value is not None}  # type: ignore[assignment]
     request = Request(file, read_variables(variables), options, only_failed, rescore, reports)
     context = click.get_current_context()
+    step = present_step()
     if watch:
         from quickchecks.cli._watching import watch as keep_watching
 
@@ -94,17 +117,27 @@ def run(
         with interrupts.whole():
             files.write(result)
             code = _show(result, fail_on, reports)
+            if step is not None:
+                _tell(step, result, code, file)
     context.exit(code)
 
 
 def _show(result: EvalResult, fail_on: FailOn, reports: tuple[str, ...]) -> int:
     """Print a result; returns the exit code."""
-    from quickchecks.cli._deciding import eval_exit_code
+    from quickchecks._results.deciding import eval_exit_code
     from quickchecks.cli._output import print_lines
-    from quickchecks.reports.evals import eval_lines
+    from quickchecks.reports.terminal_evaluation import eval_lines
 
     code = eval_exit_code(result, fail_on)
     print_lines(eval_lines(result, code))
     for path in reports:
         click.echo(f"wrote {path}", err=True)
     return code
+
+
+def _tell(step: Step, result: EvalResult, code: int, file: str) -> None:
+    """Show a result on GitHub."""
+    from quickchecks.cli._github import tell
+    from quickchecks.reports import as_md, github
+
+    tell(step, code, github.of_evaluation(result, file, code), as_md.evaluation(result))

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import click
 
+from quickchecks.cli import _completing
 from quickchecks.cli._options import reading, reading_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quickchecks._results.result import RunsResult
+    from quickchecks._scorer.checks_file import CheckEntry
+    from quickchecks.reports._step import Step
 
 __all__ = ("score",)
 
@@ -21,14 +29,39 @@ Examples:
 
 
 @click.command(short_help="Score recorded runs with checks.", epilog=_EPILOG)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--check", "expressions", metavar="EXPR", multiple=True, help="A check, such as \"includes('sunny')\". Repeatable.")
-@click.option("--checks", "files", metavar="FILE", multiple=True, help="A YAML file with checks. Repeatable.")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=_completing.files)
+@click.option(
+    "--check",
+    "expressions",
+    metavar="EXPR",
+    multiple=True,
+    shell_complete=_completing.check_names,
+    help="A check, such as \"includes('sunny')\". Repeatable.",
+)
+@click.option(
+    "--checks",
+    "files",
+    metavar="FILE",
+    multiple=True,
+    shell_complete=_completing.files,
+    help="A YAML file with checks. Repeatable.",
+)
 @reading_options
 @click.option(
-    "-o", "--output", "reports", metavar="FILE", multiple=True, help="Write a report: .json, .jsonl, .csv or .md. Repeatable."
+    "-o",
+    "--output",
+    "reports",
+    metavar="FILE",
+    multiple=True,
+    shell_complete=_completing.reports_of("runs"),
+    help="Write a report: .html, .md, .junit.xml, .json, .jsonl or .csv. Repeatable.",
 )
-@click.option("--failures", metavar="FILE", help="Write the runs that failed a check, as JSON Lines that can be scored again.")
+@click.option(
+    "--failures",
+    metavar="FILE",
+    shell_complete=_completing.files,
+    help="Write the runs that failed a check, as JSON Lines that can be scored again.",
+)
 @click.option(
     "--fail-on",
     type=click.Choice(get_args(FailOn)),
@@ -44,9 +77,22 @@ Examples:
     metavar="N",
     help="How many records may be unreadable, and runs broken off, before that is a failure.",
 )
-@click.option("--against", metavar="FILE", help="A checks file to compare with: shows which runs a changed check flips.")
-@click.option("--try", "tried", metavar="EXPR", help="A check to try instead of one of the others: shows which runs it flips.")
-@click.option("--instead-of", metavar="NAME", help="The check that --try takes the place of.")
+@click.option(
+    "--against",
+    metavar="FILE",
+    shell_complete=_completing.files,
+    help="A checks file to compare with: shows which runs a changed check flips.",
+)
+@click.option(
+    "--try",
+    "tried",
+    metavar="EXPR",
+    shell_complete=_completing.check_names,
+    help="A check to try instead of one of the others: shows which runs it flips.",
+)
+@click.option(
+    "--instead-of", metavar="NAME", shell_complete=_completing.check_names, help="The check that --try takes the place of."
+)
 def score(
     paths: tuple[str, ...],
     expressions: tuple[str, ...],
@@ -69,6 +115,7 @@ def score(
     """
     from quickchecks._results.flips import Flips
     from quickchecks._results.result import many
+    from quickchecks.cli._github import present_step
     from quickchecks.cli._output import print_lines
     from quickchecks.cli._scoring import score_all
     from quickchecks.cli._suite import entries_of, file_entries, instead, need_no_items
@@ -80,6 +127,7 @@ def score(
         raise click.UsageError("--instead-of names the check that --try takes the place of: add --try EXPR")
     entries = entries_of(expressions, files)
     need_no_items(entries)
+    step = present_step()
     flips = None
     if against:
         others = file_entries(against)
@@ -103,4 +151,19 @@ def score(
         click.echo(f"wrote {path}", err=True)
     if failures:
         click.echo(f"wrote {failures}: {many(failing, 'run')} that failed", err=True)
-    click.get_current_context().exit(result.exit_code(fail_on))
+    code = result.exit_code(fail_on)
+    if step is not None:
+        _tell(step, result, code, entries)
+    click.get_current_context().exit(code)
+
+
+def _tell(step: Step, result: RunsResult, code: int, entries: Sequence[CheckEntry]) -> None:
+    """Show a result on GitHub."""
+    from io import BytesIO
+
+    from quickchecks.cli._github import tell
+    from quickchecks.reports import as_md, github
+
+    page = BytesIO()
+    as_md.start(page, entries).finish(result)
+    tell(step, code, github.of_runs(result, code), page.getvalue())
