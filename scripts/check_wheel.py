@@ -40,6 +40,10 @@ COMMANDS = {
     ("--version",): "0.",
     ("demo",): "passed",
     ("checks",): "includes",
+    ("init", "project"): "wrote",
+    ("run", "project/evals/eval.yaml"): "passed",
+    ("doctor",): "all is well",
+    ("completion", "bash"): "complete",
 }
 
 

@@ -13,12 +13,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import pytest
 
 import quickchecks as package
+from quickchecks.cli._app import cli
+from quickchecks.reports import Kind, suffixes
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Chat, Command, Write
+
+COMMANDS = cli.list_commands(click.Context(cli))
 
 #: A locale in which Python reads and writes ASCII.
 ASCII = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
@@ -26,14 +31,32 @@ ASCII = {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "
 
 def test_help_lists_the_commands_in_the_order_in_which_people_need_them(quickchecks: Command) -> None:
     ended = quickchecks("--help")
-    commands = ended.out.partition("Commands:")[2]
-    assert re.findall(r"^  (\w+)  ", commands, re.MULTILINE) == ["run", "score", "compare", "inspect", "checks", "demo"]
+    sections = re.findall(r"^(\w.*):\n((?:  .*\n)+)", ended.out, re.MULTILINE)
+    shown = {title: re.findall(r"^  (\w+)  ", rows, re.MULTILINE) for title, rows in sections}
+    assert [name for names in shown.values() for name in names] == COMMANDS
+    assert "More" not in shown  # every command has its section
     assert "quickchecks demo" in ended.out
 
 
-@pytest.mark.parametrize("command", ["run", "score", "compare", "inspect", "checks", "demo"])
-def test_the_help_of_a_command_has_an_example(command: str, quickchecks: Command) -> None:
-    assert re.search(rf"Examples:\n +quickchecks {command}", quickchecks(command, "--help").out)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_has_examples_that_it_understands(command: str, quickchecks: Command) -> None:
+    shown = quickchecks(command, "--help").out.partition("\n  Examples:\n")[2]
+    examples = [line.strip() for line in shown.splitlines() if line.strip().startswith("quickchecks ")]
+    assert examples
+    for example in examples:
+        words = shlex.split(example.split("   ")[0])  # what it does may stand after it
+        assert words[:2] == ["quickchecks", command]
+        found = cli.get_command(click.Context(cli), command)
+        assert found is not None
+        found.make_context(command, words[2:])  # raises where an option, or its value, is not known
+
+
+@pytest.mark.parametrize(("command", "kind"), [("run", "evaluation"), ("score", "runs"), ("compare", "comparison")])
+def test_the_help_names_every_form_of_report(command: str, kind: Kind, quickchecks: Command) -> None:
+    shown = " ".join(quickchecks(command, "--help").out.split())
+    found = re.search(r"-o, --output FILE [^:]*: ([^ ]+(?:, [^ ]+)*) or ([^ ]+)\. Repeatable", shown)
+    assert found is not None
+    assert sorted([*found[1].split(", "), found[2]]) == list(suffixes(kind))
 
 
 def test_the_version(quickchecks: Command) -> None:
@@ -249,6 +272,7 @@ def run_agent(folder: Path, body: str, *options: str, before: str = "") -> subpr
         "sys.__stderr__.buffer.close()",
         "sys.stdout = sys.stderr = None",
         "os.close(2)",
+        "os.close(1)",
     ],
 )
 def test_a_target_that_closes_streams_takes_no_verdict_away(body: str, tmp_path: Path) -> None:
@@ -258,7 +282,7 @@ def test_a_target_that_closes_streams_takes_no_verdict_away(body: str, tmp_path:
     assert "lost" not in ended.stderr
 
 
-@pytest.mark.parametrize("body", ["sys.__stdout__.buffer.close()", "sys.__stdout__.detach()", "os.close(1)"])
+@pytest.mark.parametrize("body", ["sys.__stdout__.buffer.close()", "sys.__stdout__.detach()"])
 def test_an_output_that_is_gone_is_one_line_and_exit_2(body: str, tmp_path: Path) -> None:
     ended = run_agent(tmp_path, body)
     assert (ended.returncode, ended.stdout) == (2, "")

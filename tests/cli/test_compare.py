@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import junit
 import pytest
 from jsonschema import Draft202012Validator
 from make_schemas import FOLDER
@@ -548,3 +549,15 @@ def test_what_is_written_follows_the_published_schemas(quickchecks: Command) -> 
     assert {line["direction"] for line in lines} == {"broke", "worse", "better", "mended"}
     assert not change.is_valid({**lines[0], "direction": "sideways"})
     assert "\x1b" not in ended.out + Path("c.md").read_text() + Path("c.csv").read_text()
+
+
+def test_every_file_says_what_was_decided(quickchecks: Command, save: Save) -> None:
+    """A limit is no part of the comparison itself, and still the files of a command that fails for it say so."""
+    before, after = save("a.json", {"1": answer(cost=1.0)}), save("b.json", {"1": answer(cost=1.5)})
+    files = ("c.json", "c.md", "c.junit.xml")
+    ended = quickchecks("compare", before, after, "--fail-on", "cost>10%", *(part for file in files for part in ("-o", file)))
+    said = "regressed: cost grew by 50.0 %, at most 10 % allowed"
+    assert (ended.code, ended.out.splitlines()[-1]) == (1, f"{said} · exit 1")
+    assert json.loads(Path("c.json").read_text())["decision"] == {"exit_code": 1, "said": said, "conditions": ["cost>10%"]}
+    assert "**regressed**: `cost grew by 50.0 %, at most 10 % allowed`" in Path("c.md").read_text(encoding="utf-8")
+    assert junit.kinds(Path("c.junit.xml").read_bytes()) == {"1": "passed", "includes('sunny')": "passed", "decision": "failure"}

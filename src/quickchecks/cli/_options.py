@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar
 
 import click
 
+from quickchecks.cli import _completing
+
 if TYPE_CHECKING:
     from quickchecks.cli._interrupts import Interrupts
 
@@ -33,7 +35,12 @@ def reading(format: str | None, adapter: str | None, maps: tuple[str, ...], part
 def reading_options(command: _F) -> _F:
     """Add the options that say how recordings are read."""
     options = (
-        click.option("--format", metavar="NAME", help="Read everything as this format instead of recognising each record."),
+        click.option(
+            "--format",
+            metavar="NAME",
+            shell_complete=_completing.format_names,
+            help="Read everything as this format instead of recognising each record.",
+        ),
         click.option(
             "--map",
             "maps",

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from quickchecks.cli import _completing
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -22,7 +24,7 @@ Examples:
 
 
 @click.command(short_help="List the checks, or describe one.", epilog=_EPILOG)
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=_completing.check_names)
 def checks(name: str | None) -> None:
     """List the checks, or describe one."""
     from quickchecks._scorer.catalogue import describe, describe_all

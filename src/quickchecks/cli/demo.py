@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from quickchecks.cli import _completing
 from quickchecks.cli._options import Reading
 
 if TYPE_CHECKING:
@@ -27,7 +28,12 @@ _FILES = ("runs.jsonl", "checks.yaml")
 
 
 @click.command(short_help="Score a small recorded set; needs nothing else.", epilog=_EPILOG)
-@click.option("--save", metavar="FOLDER", help="Put the recordings and the checks of the demo into a folder.")
+@click.option(
+    "--save",
+    metavar="FOLDER",
+    shell_complete=_completing.folders,
+    help="Put the recordings and the checks of the demo into a folder.",
+)
 def demo(save: str | None) -> None:
     """Score a small recorded set that comes with quickchecks: the first minute needs nothing else."""
     from importlib.resources import as_file, files
