@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
+from quickchecks import _render
 from quickchecks._evaluation import EvalOptions, Options
 from quickchecks._items import Item
 from quickchecks._results.evaluation import EvalResult
 from quickchecks._run import Run
 from quickchecks.errors import QuickchecksError
-from quickchecks.pytest_plugin._reasons import frames
 from quickchecks.pytest_plugin._recorded import prepared
+from quickchecks.reports._run_words import frames
 
 if TYPE_CHECKING:
     import pytest
@@ -81,5 +82,5 @@ def _run_of(result: EvalResult) -> Run:
     if item.run is not None and (item.error is None or item.error.kind == "run"):
         return item.run
     assert item.error is not None
-    trace = "\n".join(frames(item.error.traceback)) if item.error.traceback else ""
+    trace = "\n".join(map(_render.harmless, frames(item.error.traceback))) if item.error.traceback else ""
     raise QuickchecksError(f"the target broke: {item.error.message}\n{trace}".rstrip())

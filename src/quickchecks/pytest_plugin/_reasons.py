@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
-import quickchecks
 from quickchecks import _render
 from quickchecks._gates import AssertionResult
 from quickchecks._items import Item
@@ -15,11 +12,9 @@ from quickchecks._run import Run
 from quickchecks._score import Score
 from quickchecks._scorer.excerpts import overview
 from quickchecks._scorer.passing import is_pass, said, score_lines
+from quickchecks.reports._run_words import frames
 
-__all__ = ("frames", "name_of", "reasons")
-
-#: The most lines of the target's traceback, the last ones.
-_MOST_LINES = 60
+__all__ = ("name_of", "reasons")
 
 
 def reasons(result: EvalResult) -> Iterator[str]:
@@ -67,7 +62,7 @@ def reasons(result: EvalResult) -> Iterator[str]:
     if broke is not None and broke.error is not None:
         if missed:
             yield f"  the target broke{_which(result, broke.repetition)}: {_message(broke.error)}"
-        yield from ("", *frames(broke.error.traceback)) if broke.error.traceback else ()
+        yield from ("", *map(_render.harmless, frames(broke.error.traceback))) if broke.error.traceback else ()
 
 
 def name_of(item: Item) -> str:
@@ -102,20 +97,3 @@ def _message(error: ItemError) -> str:
 
 def _which(result: EvalResult, repetition: int) -> str:
     return f" in repetition {repetition + 1}" if result.repetitions > 1 else ""
-
-
-def frames(trace: str) -> list[str]:
-    """A traceback without the frames of quickchecks, which say nothing of the target.
-
-    Args:
-        trace: The traceback.
-    """
-    package = f'  File "{Path(quickchecks.__file__).parent}{os.sep}'
-    kept: list[str] = []
-    ours = False
-    for line in trace.rstrip().splitlines():
-        if not line.startswith("    "):
-            ours = line.startswith(package)
-        if not ours:
-            kept.append(_render.harmless(line))
-    return kept[-_MOST_LINES:]

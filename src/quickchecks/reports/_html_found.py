@@ -16,6 +16,7 @@ from quickchecks._scorer.pipeline import Scorer
 from quickchecks.reports._html import Element, Node, el, element_id, link, more
 from quickchecks.reports._html_run import Place, transcript
 from quickchecks.reports._html_texts import Room, text, value
+from quickchecks.reports._run_words import frames
 
 __all__ = (
     "MAX_PAGE", "MAX_RUNS", "RUNS_OF_A_KIND", "Case", "Cases", "asked", "broken", "expression_of", "failure", "findings",
@@ -213,7 +214,9 @@ def broken(error: ItemError) -> list[Node]:
     at = "" if error.turn is None else f" in turn {error.turn}"
     shown: list[Node] = [el("p", el("strong", f"✗ broke ({error.kind}){at}: ", cls="error"), what)]
     if error.traceback:
-        shown.append(el("details", el("summary", "The traceback"), el("div", error.traceback, cls="words value")))
+        shown.append(
+            el("details", el("summary", "The traceback"), el("div", "\n".join(frames(error.traceback)), cls="words value"))
+        )
     return shown
 
 

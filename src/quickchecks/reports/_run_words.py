@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
+import quickchecks
 from quickchecks._results.result import many
 from quickchecks._run import Run, ToolCall
 
-__all__ = ("call_note", "counts", "error")
+__all__ = ("call_note", "counts", "error", "frames")
 
 _KINDS = {
     "provider": "run by the provider",
@@ -16,6 +19,9 @@ _KINDS = {
     "handoff": "hands over, not counted",
     "tool": "",
 }
+
+#: The most lines of a traceback.
+_MOST_FRAMES = 60
 
 
 def call_note(call: ToolCall) -> str:
@@ -43,3 +49,20 @@ def counts(run: Run) -> Iterator[str]:
             yield f"${usage.cost:.4g}"
     if run.duration is not None:
         yield f"{run.duration:.1f} s"
+
+
+def frames(trace: str) -> list[str]:
+    """The lines of a traceback without the frames of quickchecks, which say nothing of the target; of a long one the last.
+
+    Args:
+        trace: The traceback.
+    """
+    package = f'  File "{Path(quickchecks.__file__).parent}{os.sep}'
+    kept: list[str] = []
+    ours = False
+    for line in trace.rstrip().splitlines():
+        if not line.startswith("    "):
+            ours = line.startswith(package)
+        if not ours:
+            kept.append(line)
+    return kept[-_MOST_FRAMES:]

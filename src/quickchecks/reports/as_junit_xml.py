@@ -24,6 +24,7 @@ from quickchecks.errors import RecordingError
 from quickchecks.reports import _comparison_words, _evidence, _words
 from quickchecks.reports._decision import decided
 from quickchecks.reports._junit import Case, Problem, Suite
+from quickchecks.reports._run_words import frames
 from quickchecks.reports._safe import shortened
 
 __all__ = ("comparison", "evaluation", "start")
@@ -207,7 +208,7 @@ def _item_case(
     if item.error is not None and (too_many or not wrong):
         error = item.error
         message = f"the target broke: {error.message}"
-        text += [error.traceback] if error.traceback else []
+        text += ["\n".join(frames(error.traceback))] if error.traceback else []
         problem = Problem("broke", error.type or error.kind, message, tuple(text))
     elif wrong:
         problem = Problem("failure", _type_of(scores[0]), _first(scores), tuple(text))
