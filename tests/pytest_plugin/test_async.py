@@ -126,3 +126,58 @@ def test_cancelled(evals):
     result = start_pytest()
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["undecided   1 evaluation, 1 item (interrupted)"])
+
+
+@pytest.mark.parametrize(
+    ("call", "instead"),
+    [('evals.run(["a"], target, gates=[checks.includes("A")])', "evals(...)"), ('recorded.run(target, "a")', "recorded(*)")],
+)
+def test_a_coroutine_that_nobody_awaits_is_an_error(
+    pytester: pytest.Pytester, run_pytest: RunPytest, call: str, instead: str
+) -> None:
+    name = call.partition(".")[0]
+    pytester.makepyfile(
+        HEAD
+        + f"""
+def test_dropped({name}):
+    {call}
+
+def test_asserted({name}):
+    assert {call}
+
+def test_awaited({name}):
+    assert asyncio.run({call}) is not None
+
+@pytest.mark.quickchecks(repetitions=2)
+def test_repeated({name}):
+    assert {call}
+"""
+    )
+    result = run_pytest("-W", "error")
+    result.assert_outcomes(passed=4, errors=3)
+    result.stdout.fnmatch_lines(
+        [f"{name}.run(...) was begun and never awaited to its end*await {name}.run(...)*or {instead} in any other"]
+    )
+
+
+def test_a_task_that_is_left_behind_is_an_error(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+@pytest.fixture
+def loop():
+    loop = asyncio.new_event_loop()
+    yield loop
+    for task in asyncio.all_tasks(loop):
+        task.cancel()
+    loop.run_until_complete(asyncio.sleep(0.01))
+    loop.close()
+
+def test_left(loop, evals):
+    async def begin():
+        return asyncio.create_task(evals.run(["a"], target, gates=[checks.includes("A")]))
+    loop.run_until_complete(begin())
+"""
+    )
+    result = run_pytest()
+    result.assert_outcomes(passed=1, errors=1)

@@ -285,3 +285,24 @@ def test_without_the_plugin_the_fixture_is_unknown(pytester: pytest.Pytester, st
     result = start_pytest("-p", "no:quickchecks")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["E       fixture 'evals' not found"])
+
+
+def test_the_short_summary_says_what_broke_when_every_target_does(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+def broken(city):
+    raise RuntimeError("no network")
+
+def test_weather(evals):
+    result = evals(["Oslo", "Rome"], broken, gates=[checks.includes("sunny")])
+    assert result.passed
+"""
+    )
+    result = run_pytest()
+    result.stdout.fnmatch_lines(
+        [
+            "E       AssertionError: the verdict is failed: 2 of 2 items broke: RuntimeError: no network",
+            "  failed *  2 items, 2 of 2 items broke: RuntimeError: no network",
+        ]
+    )

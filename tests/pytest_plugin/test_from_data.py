@@ -406,3 +406,83 @@ def test_under_xdist(pytester: pytest.Pytester, start_pytest: RunPytest, cases: 
         result.assert_outcomes(passed=27, failed=3)
         written = json.loads((pytester.path / "all.json").read_bytes())
         assert len({one["id"] for one in written["items"]}) == len(written["items"]) == 30
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("def test_it():\n    yield", "*test_it contains yield, so that pytest would never run what stands in it*"),
+        ("async def test_it():\n    yield", "*test_it contains yield*"),
+        ("@wrapped\ndef test_it():\n    yield", "*test_it contains yield*"),
+        ("class TestIt:\n    def test_it(self): assert False", "*TestIt is a class: decorate the methods*"),
+        ("class test_it:\n    def test_it(self): assert False", "*test_it is a class: decorate the methods*"),
+        ("@pytest.fixture\ndef test_it():\n    pass", "*evals_from decorates a test function,* and this is a fixture*"),
+        ("def partly(a): assert a\ntest_it = evals_from(['a'])(functools.partial(partly, 0))", "* and this is partial*"),
+        ("class TestIt:\n    @DECORATED\n    @staticmethod\n    def test_it(): pass", "* and this is staticmethod*"),
+    ],
+)
+def test_what_pytest_would_never_run_is_refused(
+    pytester: pytest.Pytester, run_pytest: RunPytest, written: str, said: str
+) -> None:
+    decorated = 'evals_from(["Oslo"], target=agent, gates=[checks.includes("sunny")])'
+    if "evals_from" not in written and "@DECORATED" not in written:
+        written = f"@{decorated}\n{written}"
+    head = f"{HEAD}\nimport functools\ndef wrapped(function):\n    return functools.wraps(function)(lambda: function())\n\n"
+    pytester.makepyfile(head + written.replace("DECORATED", decorated))
+    result = run_pytest()
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([said])
+
+
+def test_a_generator_that_a_wrapper_gives_fails(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+def body():
+    assert False
+    yield
+
+@evals_from(["Oslo"], target=agent, gates=[checks.includes("sunny")])
+def test_it():
+    return body()
+"""
+    )
+    result = run_pytest()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*test_it returned a generator, so that nothing that stands in it has run*"])
+
+
+@pytest.mark.parametrize("place", ["function", "method"])
+def test_a_name_that_pytest_passes_over_is_an_error(pytester: pytest.Pytester, run_pytest: RunPytest, place: str) -> None:
+    decorated = '@evals_from(["Oslo"], target=agent, gates=[checks.includes("rain")])\n'
+    if place == "function":
+        written = f"{decorated}def check_it(): pass\n"
+    else:
+        written = f"class TestIt:\n    {decorated}    def check_it(self): pass\n"
+    pytester.makepyfile(HEAD + written)
+    result = run_pytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*check_it is decorated with evals_from, and pytest does not collect it*call it test_check_it"])
+
+
+def test_a_function_of_another_module_may_have_any_name(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    other = HEAD + '@evals_from(["Oslo"], target=agent, gates=[checks.includes("sunny")])\ndef of_the_weather(): pass\n'
+    pytester.makepyfile(shared=other, test_it="from shared import of_the_weather\ntest_it = of_the_weather\n")
+    run_pytest().assert_outcomes(passed=1)
+
+
+def test_methods_and_static_methods_are_tests(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+class TestIt:
+    @evals_from(["Oslo"], target=agent, gates=[checks.includes("sunny")])
+    def test_one(self, run): assert "Rome" in run.text
+
+    @staticmethod
+    @evals_from(["Oslo"], target=agent, gates=[checks.includes("sunny")])
+    def test_two(run): assert "Oslo" in run.text
+"""
+    )
+    run_pytest().assert_outcomes(passed=1, failed=1)

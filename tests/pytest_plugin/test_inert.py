@@ -103,3 +103,27 @@ def test_a_program_that_has_loaded_quickchecks_may_start_pytest(pytester: pytest
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("*quickchecks*cannot*")
     assert "PytestAssertRewriteWarning" not in str(result.stdout) + str(result.stderr)
+
+
+def test_a_fixture_of_others_with_the_same_name_is_theirs(pytester: pytest.Pytester, start_pytest: RunPytest) -> None:
+    pytester.makepyfile(
+        test_theirs="""
+import pytest
+
+@pytest.fixture
+def evals():
+    raise ValueError("theirs")
+
+@pytest.fixture
+def recorded():
+    return 1
+
+def test_setup(evals):
+    pass
+
+def test_call(recorded, request):
+    assert recorded == 2
+"""
+    )
+    before, after = start_pytest(*WITHOUT), start_pytest()
+    assert lines_of(after) == lines_of(before)

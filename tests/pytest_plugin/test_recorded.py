@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from quickchecks import load_runs
+from quickchecks._evaluation import Options
+from quickchecks.pytest_plugin._identity import identity_of
 
 RunPytest = Callable[..., pytest.RunResult]
 
@@ -369,3 +371,92 @@ def test_it(evals):
     (part,) = [one for one in recordings(pytester) if one != file]
     assert part.name.endswith(".jsonl.part")
     assert part.read_bytes().count(b"\n") == 1
+
+
+TWO_TARGETS = (
+    HEAD
+    + """
+import functools
+
+def careful(text, style=""): return "It is sunny."
+def hasty(text, style=""): return "It rains."
+
+class Agent:
+    def __init__(self, name): self.name = name
+    def ask(self, text): return {"careful": careful, "hasty": hasty}[self.name](text)
+
+def made(agent):
+    def ask(text):
+        return agent(text)
+    return ask
+
+def of_evals(evals, recorded, target, **options):
+    evals(["a"], target, gates=[checks.includes("i")], **options)
+
+def of_recorded(evals, recorded, target, **options):
+    recorded(target, "a", **options)
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "now"),
+    [
+        ("careful", "hasty"),
+        ("lambda text: careful(text)", "lambda text: hasty(text)"),
+        ("lambda text, agent=careful: agent(text)", "lambda text, agent=hasty: agent(text)"),
+        ("made(careful)", "made(hasty)"),
+        ("Agent('careful').ask", "Agent('hasty').ask"),
+        ("functools.partial(careful, style='a')", "functools.partial(careful, style='b')"),
+        ("target=careful, target_options={'style': 'a'}", "target=careful, target_options={'style': 'b'}"),
+        ("target=careful, target_options={'style': 'a'}", "careful"),
+        ("target=careful, name='first'", "target=careful, name='second'"),
+    ],
+)
+@pytest.mark.parametrize("call", ["of_evals", "of_recorded"])
+def test_what_another_target_answered_is_not_replayed(
+    pytester: pytest.Pytester, run_pytest: RunPytest, recorded: str, now: str, call: str
+) -> None:
+    def write(*targets: str) -> None:
+        calls = "".join(f"    {call}(evals, recorded, {target})\n" for target in targets)
+        (pytester.path / "test_it.py").write_text(f"{TWO_TARGETS}\ndef test_it(evals, recorded):\n{calls}")
+
+    write(recorded, now)
+    run_pytest("--quickchecks-record").assert_outcomes(passed=1)
+    run_pytest("--quickchecks-replay").assert_outcomes(passed=1)
+    write(now)
+    result = run_pytest("--quickchecks-replay")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E *item * was recorded *", "E *record it: pytest --quickchecks-record *"])
+
+
+def test_an_error_says_which_target_was_recorded_and_which_is_asked(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    test = "\ndef test_it(recorded):\n    recorded(TARGET, 'a')\n"
+    (pytester.path / "test_it.py").write_text(TWO_TARGETS + test.replace("TARGET", "careful"))
+    run_pytest("--quickchecks-record").assert_outcomes(passed=1)
+    (pytester.path / "test_it.py").write_text(TWO_TARGETS + test.replace("TARGET", "hasty"))
+    result = run_pytest("--quickchecks-replay")
+    result.stdout.fnmatch_lines(['E *was recorded of the target "test_it:careful", and "test_it:hasty" is the target now*'])
+
+
+def test_a_recording_that_does_not_name_its_target_has_to_be_made_again(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    pytester.makepyfile(HEAD + '\ndef test_it(recorded):\n    recorded(agent, "Oslo")\n')
+    run_pytest("--quickchecks-record").assert_outcomes(passed=1)
+    (file,) = recordings(pytester)
+    line = json.loads(file.read_bytes())
+    assert line["metadata"]["item"].pop("target").endswith(":agent")
+    file.write_text(json.dumps(line))
+    result = run_pytest("--quickchecks-replay")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["E *does not say which target was asked*", "E *record it: pytest --quickchecks-record *"])
+
+
+def test_secrets_of_options_and_addresses_are_not_recorded() -> None:
+    url = "https://user:hunter2@example.org:8443/v1?key=hunter3"
+    identity = identity_of(url, Options(model="m", target_options={"api_key": "hunter4", "system": "hunter5"}))
+    assert identity.target == "https://example.org:8443/v1"
+    assert sorted(identity.options) == ["model", "system"]
+    assert "hunter" not in str(identity)
+    assert identity.other(identity_of(url, Options(model="n"))) == 'of the model "m", and "n" is the model now'
+    assert identity.other(identity_of(url, Options(model="m"))) == "with other options of the target: system changed since"
+    assert identity_of("http://127.0.0.1:1234/v1", Options()) == identity_of("http://127.0.0.1:5678/v1", Options())

@@ -498,3 +498,79 @@ def test_a_repetition_that_did_not_come_so_far_leaves_no_gap() -> None:
     second = run_evals_sync(["b"], lambda text: text, gates=[checks.includes("b")])
     results = joined([[first], [first, second], [first, second]])
     assert [(one.repetitions, [item.repetition for item in one.items]) for one in results] == [(3, [0, 1, 2]), (2, [0, 1])]
+
+
+@pytest.mark.parametrize("place", ["fixture", "body"])
+@pytest.mark.parametrize("failing", [1, 2, 4])
+def test_evals_of_a_fixture_are_joined_as_those_of_the_body(
+    pytester: pytest.Pytester, run_pytest: RunPytest, place: str, failing: int
+) -> None:
+    call = 'evals(["Oslo"], target=agent, gates=[checks.includes("sunny")])'
+    test = {
+        "fixture": f"def test_it(res):\n    assert res.passed\n\n@pytest.fixture\ndef res(evals):\n    return {call}\n",
+        "body": f"def test_it(evals):\n    assert {call}.passed\n",
+    }
+    pytester.makepyfile(
+        f"""
+import pytest
+from quickchecks import checks
+asked = []
+def agent(text):
+    asked.append(text)
+    return "It rains." if len(asked) == {failing} else "It is sunny."
+
+@pytest.mark.quickchecks(repetitions=4, pass_rate=0.5)
+{test[place]}"""
+    )
+    result = run_pytest("--junitxml=report.xml")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["passed * 1 evaluation, 1 item", "  passed * *::test_it * 1 item × 4*"])
+    result.stdout.no_fnmatch_line("*does the test*")
+    found = [
+        one.get("value") for one in ET.parse(pytester.path / "report.xml").iter("property") if one.get("name") == "quickchecks"
+    ]
+    assert found == ["passed"]
+
+
+def test_evals_of_a_fixture_are_kept_where_the_repetitions_do_not_begin(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    pytester.makepyfile(
+        """
+import pytest
+from quickchecks import checks
+
+@pytest.fixture
+def res(evals):
+    return evals(["Oslo"], target=str.upper, gates=[checks.includes("oslo")])
+
+@pytest.fixture
+def broken(res):
+    raise RuntimeError("no database")
+
+@pytest.mark.quickchecks(repetitions=4)
+def test_it(broken): pass
+"""
+    )
+    result = run_pytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["  includes('oslo')       1"])
+
+
+def test_xfail_that_raises_is_about_what_the_repetitions_raise(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    pytester.makepyfile(
+        COUNTED
+        + """
+@pytest.mark.xfail(raises=ValueError, reason="known")
+@pytest.mark.quickchecks(repetitions=3)
+def test_expected():
+    raise ValueError("wrong")
+
+@pytest.mark.xfail(raises=ValueError, reason="known")
+@pytest.mark.quickchecks(repetitions=3)
+def test_another(fresh):
+    raise KeyError("wrong") if fresh == 2 else ValueError("wrong")
+"""
+    )
+    result = run_pytest("-rx")
+    result.assert_outcomes(xfailed=1, failed=1)
+    result.stdout.fnmatch_lines(["XFAIL *::test_expected - 0 of 3 repetitions passed*: known"])
+    run_pytest("--runxfail").assert_outcomes(failed=2)

@@ -388,3 +388,328 @@ def test_workers_that_stop_early_leave_an_incomplete_result(pytester: pytest.Pyt
     assert found.verdict == "failed"
     assert found.interrupted
     assert len(ids(found)) == len(set(ids(found)))
+
+
+LOST = """
+import os
+from quickchecks import checks
+from quickchecks.pytest_plugin import evals_from
+
+GATES = [checks.includes("sunny")]
+
+def agent(question):
+    question == "7" and os._exit(1)
+    return "sunny"
+
+@evals_from([{"id": str(number), "input": str(number)} for number in range(1, 12)], target=agent, gates=GATES)
+def test_each():
+    pass
+"""
+
+LOST_WHILE_ASKING = """
+import os
+import pytest
+from quickchecks import checks
+
+@pytest.mark.parametrize("number", range(1, 12))
+def test_each(request, number):
+    evals = request.getfixturevalue("evals")
+    assert evals([number], lambda number: number == 7 and os._exit(1) or "sunny", gates=[checks.includes("sunny")]).passed
+"""
+
+LOST_IN_SETUP = """
+import os
+import pytest
+from quickchecks import checks
+
+@pytest.fixture
+def broken(number):
+    number == 7 and os._exit(1)
+
+@pytest.mark.parametrize("number", range(1, 12))
+def test_each(evals, broken, number):
+    assert evals([number], lambda number: "sunny", gates=[checks.includes("sunny")]).passed
+"""
+
+
+@pytest.mark.parametrize("source", [LOST, LOST_WHILE_ASKING, LOST_IN_SETUP], ids=["evals_from", "getfixturevalue", "setup"])
+def test_a_test_that_killed_its_worker_is_there_however_it_evaluates(
+    source: str, pytester: pytest.Pytester, start_pytest: RunPytest
+) -> None:
+    pytest.importorskip("xdist")
+    pytester.makepyfile(test_lost=source)
+    result = start_pytest("-n2", "--quickchecks-output=k.json", "--quickchecks-output=k.junit.xml")
+    result.assert_outcomes(passed=10, failed=1)
+    found = written(pytester, "k.json")
+    assert ids(found) == [f"test_lost.py::test_each[{number}]" for number in range(1, 12)]
+    (broken,) = [item for item in found.items if item.errored]
+    assert broken.id == "test_lost.py::test_each[7]"
+    assert broken.error is not None
+    assert "crashed while running" in broken.error.message
+    assert found.verdict == "failed"
+    assert red(pytester, "k.junit.xml") > 0
+
+
+def test_a_scope_whose_worker_is_killed_again_and_again_is_not_passed(pytester: pytest.Pytester, start_pytest: RunPytest) -> None:
+    pytest.importorskip("xdist")
+    pytester.makepyfile(test_lost=LOST)
+    start_pytest("-n2", "--dist=loadscope", "--max-worker-restart=1", "--quickchecks-output=result.json")
+    found = written(pytester)
+    assert "test_lost.py::test_each[7]" in ids(found)
+    assert found.verdict == "failed"
+
+
+def red(pytester: pytest.Pytester, name: str) -> int:
+    """How many cases of a JUnit file failed or broke."""
+    root = ET.parse(pytester.path / name).getroot()
+    return sum(1 for case in root.iter("testcase") for one in case if one.tag in ("failure", "error"))
+
+
+BREAKS = {
+    "data": """
+def test_it(evals):
+    evals(data="missing.jsonl", target=str.upper, gates=GATES)
+""",
+    "asked for": """
+def test_it(request):
+    request.getfixturevalue("evals")(data="missing.jsonl", target=str.upper, gates=GATES)
+""",
+    "fixture": """
+@pytest.fixture
+def broken():
+    raise RuntimeError("no server")
+
+def test_it(broken, evals):
+    evals(["sunny"], target=str.upper, gates=GATES)
+""",
+    "fixture of a dataset": """
+@pytest.fixture
+def broken():
+    raise RuntimeError("no server")
+
+@evals_from([{"id": "one", "input": "sunny"}], target=str.lower, gates=GATES)
+def test_it(broken):
+    pass
+""",
+    "fixture of recorded": """
+@pytest.fixture
+def broken():
+    raise RuntimeError("no server")
+
+def test_it(broken, recorded):
+    recorded(str.upper, "sunny")
+""",
+    "asynchronous": """
+@evals_from([{"id": "one", "input": "sunny"}], target=str.lower, gates=GATES)
+async def test_it():
+    pass
+""",
+    "repeated": """
+@pytest.mark.quickchecks(repetitions=3)
+def test_it(evals):
+    evals(data="missing.jsonl", target=str.upper, gates=GATES)
+""",
+    "strict xfail": """
+@pytest.mark.xfail(strict=True)
+def test_it(evals):
+    assert evals(["sunny"], target=str.lower, gates=GATES).passed
+""",
+    "body": """
+@evals_from([{"id": "one", "input": "sunny"}], target=str.lower, gates=GATES)
+def test_it():
+    raise ValueError("what comes after the gates")
+""",
+    "teardown": """
+@pytest.fixture
+def broken():
+    yield
+    raise RuntimeError("no server")
+
+def test_it(broken, evals):
+    assert evals(["sunny"], target=str.lower, gates=GATES).passed
+""",
+    "nothing asserted": """
+def test_it(evals):
+    assert evals(["sunny"], target=str.lower, scorers=[checks.similarity("rain")]).scores["similarity"] > 0.9
+""",
+}
+
+BEFORE = """
+import pytest
+from quickchecks import checks
+from quickchecks.pytest_plugin import evals_from
+
+GATES = [checks.includes("sunny")]
+
+def test_before(evals):
+    assert evals(["sunny"], target=str.lower, gates=GATES).passed
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n1",)], ids=["here", "worker"])
+@pytest.mark.parametrize("kind", BREAKS)
+def test_a_test_that_did_not_pass_is_there_and_the_session_is_not_passed(
+    kind: str, workers: tuple[str, ...], pytester: pytest.Pytester, start_pytest: RunPytest
+) -> None:
+    if workers:
+        pytest.importorskip("xdist")
+    pytester.makepyfile(test_breaks=BEFORE + BREAKS[kind])
+    result = start_pytest(*workers, "-p", "no:anyio", "--quickchecks-output=r.json", "--quickchecks-output=r.junit.xml")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    found = written(pytester, "r.json")
+    assert [one.partition("::")[2].partition("[")[0] for one in ids(found)] == ["test_before", "test_it"]
+    assert found.verdict == "failed"
+    assert red(pytester, "r.junit.xml") > 0
+    result.stdout.fnmatch_lines(["failed  *", "  failed  *test_breaks.py::test_it*the test failed*"])
+
+
+def test_a_test_that_breaks_alone_is_a_result_that_can_be_read(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    pytester.makepyfile(test_breaks='def test_it(evals): evals(data="missing.jsonl", target=str.upper)')
+    run_pytest("--quickchecks-output=result.json").assert_outcomes(failed=1)
+    (item,) = written(pytester).items
+    assert item.error is not None
+    assert "missing.jsonl" in item.error.message
+
+
+def test_an_item_that_is_not_recorded_breaks_its_test(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    pytester.makepyfile(test_lost=LOST)
+    run_pytest("-k", "not 7", "--quickchecks-record").assert_outcomes(passed=10, deselected=1)
+    run_pytest("--quickchecks-replay", "--quickchecks-output=result.json").assert_outcomes(passed=10, failed=1)
+    found = written(pytester)
+    assert [item.id for item in found.items if item.errored] == ["test_lost.py::test_each[7]"]
+    assert found.verdict == "failed"
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["here", "workers"])
+def test_a_dataset_that_cannot_be_collected_leaves_the_result_incomplete(
+    workers: tuple[str, ...], pytester: pytest.Pytester, start_pytest: RunPytest
+) -> None:
+    if workers:
+        pytest.importorskip("xdist")
+    missing = '@evals_from("missing.jsonl", target=str.lower, gates=GATES)\ndef test_it(): pass\n'
+    pytester.makepyfile(test_good=BEFORE, test_missing=BEFORE + missing)
+    start_pytest(*workers, "--continue-on-collection-errors", "--quickchecks-output=result.json")
+    found = written(pytester)
+    assert ids(found) == ["test_good.py::test_before"]
+    assert found.incomplete == "1 error during collection"
+    assert found.verdict == "undecided"
+
+
+BREAK_OFF = {
+    "internal error": "def pytest_runtest_logfinish(nodeid): raise ValueError('a plugin that breaks')",
+    "exit": "import pytest\ndef pytest_runtest_logfinish(nodeid): pytest.exit('enough', returncode=0)",
+    "exit after the last": "import pytest\ndef pytest_runtest_logfinish(nodeid): "
+    "'after' in nodeid and pytest.exit('enough', returncode=0)",
+    "tests dropped": "def pytest_runtest_protocol(item): return True if 'after' in item.nodeid else None",
+}
+
+
+@pytest.mark.parametrize("kind", BREAK_OFF)
+def test_a_session_that_was_broken_off_is_not_passed(kind: str, pytester: pytest.Pytester, start_pytest: RunPytest) -> None:
+    pytester.makeconftest(BREAK_OFF[kind])
+    pytester.makepyfile(test_it=BEFORE + BEFORE.replace("test_before", "test_after"))
+    start_pytest("--quickchecks-output=result.json")
+    found = written(pytester)
+    assert "test_it.py::test_before" in ids(found)
+    assert found.incomplete
+    assert found.verdict == "undecided"
+
+
+@pytest.mark.parametrize("place", ["test", "end"])
+def test_a_process_that_dies_leaves_no_earlier_result(place: str, pytester: pytest.Pytester, start_pytest: RunPytest) -> None:
+    pytester.makepyfile(test_it=BEFORE)
+    outputs = ("--quickchecks-output=result.json", "--quickchecks-output=result.junit.xml")
+    start_pytest(*outputs).assert_outcomes(passed=1)
+    assert (written(pytester).verdict, red(pytester, "result.junit.xml")) == ("passed", 0)
+    if place == "test":
+        pytester.makepyfile(test_it=BEFORE + "def test_after(): import os; os._exit(0)")
+    else:
+        pytester.makeconftest("def pytest_sessionfinish(): raise ValueError('a plugin that breaks')")
+    start_pytest(*outputs)
+    found = written(pytester)
+    assert (found.items, found.incomplete) == ((), "the session did not come to its end")
+    assert red(pytester, "result.junit.xml") > 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--collect-only",),
+        ("--fixtures",),
+        ("--fixtures-per-test",),
+        ("--markers",),
+        ("--setup-plan",),
+        ("--setup-only",),
+        ("--help",),
+        ("--version",),
+        ("missing.py",),
+        ("--no-such-option",),
+    ],
+    ids=" ".join,
+)
+def test_what_runs_no_test_leaves_the_files_alone(
+    arguments: tuple[str, ...], pytester: pytest.Pytester, start_pytest: RunPytest
+) -> None:
+    pytester.makepyfile(test_it=BEFORE)
+    (pytester.path / "result.json").write_text("the one of yesterday")
+    result = start_pytest(*arguments, "--quickchecks-output=result.json")
+    assert (pytester.path / "result.json").read_text() == "the one of yesterday"
+    result.stdout.no_fnmatch_line("*result.json written*")
+
+
+EXPECTED_TO_FAIL = (
+    BEFORE
+    + """
+@pytest.mark.xfail(reason="not yet")
+def test_later(evals):
+    assert evals(["rain"], target=str.lower, gates=GATES).passed
+
+@pytest.mark.xfail
+def test_breaks(evals):
+    assert evals(data="missing.jsonl", target=str.lower, gates=GATES).passed
+
+@pytest.mark.xfail
+def test_the_target_breaks(evals):
+    assert evals(["rain"], target=lambda text: 1 / 0, gates=GATES).passed
+"""
+)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n2",)], ids=["here", "workers"])
+def test_what_is_expected_to_fail_is_set_aside(
+    workers: tuple[str, ...], pytester: pytest.Pytester, start_pytest: RunPytest
+) -> None:
+    if workers:
+        pytest.importorskip("xdist")
+    pytester.makepyfile(test_it=EXPECTED_TO_FAIL)
+    result = start_pytest(*workers, "--quickchecks-output=r.json", "--quickchecks-output=r.junit.xml")
+    assert result.ret == pytest.ExitCode.OK
+    result.assert_outcomes(passed=1, xfailed=3)
+    found = written(pytester, "r.json")
+    assert found.verdict == "passed"
+    assert {item.id.partition("::")[2]: len(item.scores) for item in found.items} == {
+        "test_before": 1,
+        "test_later": 0,
+        "test_breaks": 0,
+        "test_the_target_breaks": 0,
+    }
+    assert found.summary.scorers["includes('sunny')"].passed == 1
+    assert "test_it.py::test_later: it is expected to fail, and did: not yet" in found.warnings
+    assert red(pytester, "r.junit.xml") == 0
+    skipped = [case for case in ET.parse(pytester.path / "r.junit.xml").iter("testcase") if case.find("skipped") is not None]
+    assert len(skipped) == 3
+    result.stdout.fnmatch_lines(["passed  *", "  no verdict  test_it.py::test_later*it is expected to fail, and did: not yet"])
+
+
+def test_only_what_is_expected_to_fail_is_a_result_that_can_be_read(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    pytester.makepyfile(test_it=EXPECTED_TO_FAIL)
+    run_pytest("-k", "later", "--quickchecks-output=result.json").assert_outcomes(xfailed=1, deselected=3)
+    found = written(pytester)
+    assert (len(found.items), found.verdict) == (1, None)
+
+
+def test_what_is_skipped_does_not_stand_in_the_way(pytester: pytest.Pytester, run_pytest: RunPytest) -> None:
+    pytester.makepyfile(test_it=BEFORE + "@pytest.mark.skip\ndef test_skipped(evals): pass\n")
+    run_pytest("--quickchecks-output=result.json").assert_outcomes(passed=1, skipped=1)
+    found = written(pytester)
+    assert (ids(found), found.verdict, found.incomplete) == (["test_it.py::test_before"], "passed", "")

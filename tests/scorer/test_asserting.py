@@ -227,3 +227,20 @@ def test_what_was_not_judged_does_not_pass() -> None:
 
 def test_they_are_public() -> None:
     assert {"assert_checks", "assert_checks_async"} <= set(quickchecks.__all__)
+
+
+@pytest.mark.parametrize(
+    "nothing", [[], (), {}, float("nan"), [{"role": "user", "content": "Hello"}], {"messages": []}], ids=lambda value: repr(value)
+)
+def test_nothing_passes_on_what_holds_no_answer(nothing: object) -> None:
+    for check in (checks.excludes("bad"), ~checks.includes("bad")):
+        assert "no evidence" in message(nothing, check)
+        with pytest.raises(ChecksFailed):
+            asyncio.run(assert_checks_async(nothing, check))
+        assert not check.passes(nothing)
+
+
+def test_an_answer_without_a_letter_and_a_run_made_by_hand_are_judged() -> None:
+    for answer in ("", Run(()), testing.run(testing.user("Hello"))):
+        assert_checks(answer, checks.excludes("bad"))
+        assert checks.excludes("bad").passes(answer)

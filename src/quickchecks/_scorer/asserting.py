@@ -15,6 +15,7 @@ from quickchecks._scorer.excerpts import overview
 from quickchecks._scorer.passing import is_pass, score_lines
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._scorer.thresholds import Bounds
+from quickchecks._scorer.unsaid import run_of_answer
 from quickchecks.errors import ChecksFailed, ScorerDefinitionError
 
 __all__ = ("assert_checks", "assert_checks_async")
@@ -53,8 +54,8 @@ def assert_checks(
     """Assert that a run passes every check; the error says of each that it does not why.
 
     Every check is scored before anything is raised. What was not judged is no pass: no evidence, a scorer that broke, a number
-    without a threshold, and a run that itself broke off. Nor is a check that does not apply to the run, as a gate that was judged
-    on no item has not passed, unless that is allowed.
+    without a threshold, a run that itself broke off, and what holds no answer, such as an empty list. Nor is a check that does
+    not apply to the run, as a gate that was judged on no item has not passed, unless that is allowed.
 
     Args:
         run: A Run, or anything an adapter recognises: a string, a list of messages, a framework's result.
@@ -137,13 +138,11 @@ def _entries(checks: Sequence[object]) -> list[_Entry]:
 
 
 def _as_run(run: object) -> Run:
-    from quickchecks.adapters import as_run
-
     if run is UNSET:
         raise TypeError("assert_checks() takes a run, and then checks")
     if isinstance(run, Scorer):
         raise ScorerDefinitionError("the run comes first: write assert_checks(run, check, ...)")
-    return as_run(run)
+    return run_of_answer(run)
 
 
 def _judge(run: Run, entries: Sequence[_Entry], scores: Sequence[Score], allow_not_applicable: bool) -> None:

@@ -269,8 +269,9 @@ class Scorer(Struct, frozen=True, dict=True, eq=False):
             <does not pass: excludes('rain'): "rain" is in the answer, at 3: "It rains.">
         """
         from quickchecks._scorer.passing import Passing
+        from quickchecks._scorer.unsaid import run_of_answer
 
-        found = self.score(run)
+        found = self.score(run_of_answer(run))
         if found.outcome == "graded":
             raise NoVerdictError(
                 f"{self.identity} is graded {found.value:g}, which is neither passed nor failed: give it a threshold"

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from quickchecks import _wire
-from quickchecks._run import Gap, GapKind, Message, Run, Text, ToolCall, Usage
+from quickchecks._run import Message, Run, Text, ToolCall, Usage
 from quickchecks._scorer.read_only import read_only_run
+from quickchecks._scorer.unsaid import with_what_is_unsaid
 from quickchecks._targets.copies import own_copy
 from quickchecks.adapters import as_run
 
@@ -94,11 +95,7 @@ class Conversation:
         earlier = len(self.messages)
         if earlier and run.history_length == 0 and len(new) >= earlier and _same(new[:earlier], self.messages):
             new = new[earlier:]  # the target returned the whole conversation
-        nothing = isinstance(answer, (list, tuple)) and not answer
-        unsaid = _unsaid(() if nothing else new, run)
-        if unsaid:
-            note = f"{'the record holds' if recorded else 'the target returned'} {unsaid}"
-            run = msgspec.structs.replace(run, gaps=(*run.gaps, *_missing(run, note)))
+        run = with_what_is_unsaid(run, answer, new, "the record holds" if recorded else "the target returned")
         if not (new and new[0].role in ("user", "system")):
             new = (*_question(asked), *new)
         turn = msgspec.structs.replace(
@@ -135,26 +132,6 @@ class Conversation:
             duration=None,
             error=next((turn.error for turn in self.turns if turn.error is not None), None),
         )
-
-
-def _unsaid(new: tuple[Message, ...], run: Run) -> str:
-    """What came where an answer should be; empty where there is one. A text without a letter is one."""
-    if not new or new[-1].role != "assistant":
-        heard = run.children or any(message.role == "assistant" for message in new)
-        return "" if heard else "no message of the agent"
-    parts = new[-1].parts
-    if len(parts) != 1 or type(parts[0]) is not Text or parts[0].value is msgspec.UNSET:
-        return ""
-    value = parts[0].value
-    if value == {} or value == []:
-        return f"an empty {'object' if value == {} else 'list'}, which says nothing"
-    return "NaN, which says nothing" if isinstance(value, float) and value != value else ""
-
-
-def _missing(run: Run, note: str) -> list[Gap]:
-    known = {gap.kind for gap in run.gaps}
-    kinds: tuple[GapKind, ...] = ("calls", "text")
-    return [Gap(kind, note) for kind in kinds if kind not in known]
 
 
 def _same(left: tuple[Message, ...], right: list[Message]) -> bool:

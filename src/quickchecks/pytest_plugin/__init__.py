@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,6 +35,9 @@ BROKEN_TEARDOWNS: pytest.StashKey[list[BaseException]] = pytest.StashKey()
 
 #: The attribute of a function that makes one test of each item of a dataset.
 DATASET = "__quickchecks_dataset__"
+#: The argument in which a test made by `evals_from` gets its item.
+ITEM_ARGUMENT = "quickchecks_item"
+_FROM_DATA = "quickchecks.pytest_plugin._from_data"
 MARK = "quickchecks"
 #: The property of a repeated test that says how many repetitions passed.
 REPEATED = "quickchecks.repetitions"
@@ -151,6 +155,15 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object
     return None
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Module | pytest.Class, name: str, obj: object) -> None:
+    """Refuse a function of `evals_from` that pytest would pass over, because of its name."""
+    if _FROM_DATA in sys.modules and isinstance(obj, FunctionType) and DATASET in vars(obj):
+        from quickchecks.pytest_plugin._from_data import refuse_uncollected
+
+        refuse_uncollected(collector, name, obj)
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Refuse a mark that makes no sense; make one test of each item of a dataset."""
     definition = metafunc.definition
@@ -187,11 +200,33 @@ def pytest_runtest_makereport(
     kept = item.stash.get(KEPT, None)
     if report.failed and (ours or kept is not None):
         vars(report)["quickchecks_failed"] = True  # xdist sends it along
-    if kept is not None or (call.when == "setup" and "evals" in getattr(item, "fixturenames", ())):
+    sure = kept is not None or (call.when == "setup" and evaluates(item))
+    if sure or (call.when == "setup" and _may_evaluate(item)):
         from quickchecks.pytest_plugin._session import attach
 
-        attach(item, report)
+        attach(item, report, sure=sure)
     return report
+
+
+def evaluates(item: pytest.Item) -> bool:
+    """Whether a test has a fixture of ours that evaluates, or is made by `evals_from`. A fixture of others may have its name."""
+    names = getattr(item, "fixturenames", ())
+    return ITEM_ARGUMENT in names or any(name in names and _is_ours(item, name) for name in ("evals", "recorded"))
+
+
+def _is_ours(item: pytest.Item, name: str) -> bool:
+    known = getattr(getattr(item, "_fixtureinfo", None), "name2fixturedefs", {}).get(name, ())
+    for definition in reversed(known):  # the nearest to the test is the one that it gets
+        if getattr(definition.func, "__module__", None) == __name__:
+            return True
+        if name not in definition.argnames:
+            return False
+    return False
+
+
+def _may_evaluate(item: pytest.Item) -> bool:
+    """Whether a test may ask for such a fixture while it runs. It is only missed when its worker is killed."""
+    return "request" in getattr(item, "fixturenames", ()) and "quickchecks._score" in sys.modules
 
 
 def __getattr__(name: str) -> object:
@@ -202,15 +237,72 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+class Seen:
+    """What became of the session as a whole, whether its tests evaluate something or not."""
+
+    def __init__(self) -> None:
+        #: Whether tests are run, and not only listed.
+        self.runs = False
+        #: The ids of the tests as the workers of xdist have collected them; empty without workers.
+        self.collected: list[str] = []
+        #: What could not be collected.
+        self.uncollected: set[str] = set()
+        #: The tests of which more is known than that they began.
+        self.ended: set[str] = set()
+        #: The tests whose process died before they were set up, and what is said of it.
+        self.died: dict[str, str] = {}
+        #: Why the session was broken off, as a sentence; empty when it was not.
+        self.broken_off = ""
+        self._begun: set[str] = set()
+
+    def hear(self, report: pytest.TestReport) -> None:
+        """Take note of a report; that of a test whose process died is of no phase."""
+        if report.when == "setup":
+            self._begun.add(report.nodeid)
+        elif report.when not in ("call", "teardown") and report.failed and report.nodeid not in self._begun:
+            self.died[report.nodeid] = str(report.longrepr)
+        if report.when != "setup" or not report.passed:
+            self.ended.add(report.nodeid)
+        if report.when != "setup" and report.when != "call":
+            self._begun.discard(report.nodeid)
+
+
 class _Reporting:
     """The hooks of the process that reports: the only one, or the controller of xdist."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._repeated: dict[str, str] = {}
+        self._seen = Seen()
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Take note of what could not be collected."""
+        if report.failed:
+            self._seen.uncollected.add(report.nodeid)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Take note of the tests that workers are to run."""
+        self._seen.collected = self._seen.collected or list(ids)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self) -> None:
+        """Let no file of an earlier session stand there as if it were that of this one."""
+        self._seen.runs = True
+        if SESSION in self._config.stash:
+            self._config.stash[SESSION].begin()
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Take note of Ctrl-C, and of `pytest.exit`, which may ask for the exit status of a session that passed."""
+        self._seen.broken_off = " ".join(f"{excinfo.typename}: {excinfo.value}".rstrip(": ").split())
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Take note of a plugin that broke."""
+        self._seen.broken_off = f"an internal error: {' '.join(excinfo.exconly(tryshort=True).split())}"
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Collect what came with the report of a test."""
+        self._seen.hear(report)
         for name, said in report.user_properties:
             if name == REPEATED:
                 self._repeated[report.nodeid] = str(said)
@@ -221,10 +313,11 @@ class _Reporting:
         elif SESSION in self._config.stash:
             self._config.stash[SESSION].heard_of(report)
 
+    @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Put everything together, and write it."""
         if SESSION in self._config.stash:
-            self._config.stash[SESSION].finish(session)
+            self._config.stash[SESSION].finish(session, self._seen)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Show what the evals say."""
@@ -242,7 +335,7 @@ class _Reporting:
                 from quickchecks.pytest_plugin._repeating import show
 
                 show(terminalreporter, self._repeated)
-        tell(terminalreporter, failed, None if session is None else session.result)
+        tell(terminalreporter, failed, None if session is None else session.told)
 
 
 @pytest.fixture
@@ -250,12 +343,14 @@ def evals(request: pytest.FixtureRequest) -> Evals:
     """Runs evals: call it as `run_evals_sync`, or in an async test await its `run`, and `assert result.passed`."""
     from quickchecks.pytest_plugin._evals import Evals
 
-    return Evals(request.node)
+    return Evals(request)
 
 
 @pytest.fixture
 def recorded(request: pytest.FixtureRequest) -> Recorded:
     """A function that asks a target and gives the run; --quickchecks-record and --quickchecks-replay know of what it asks."""
     from quickchecks.pytest_plugin._asking import Recorded
+    from quickchecks.pytest_plugin._session import expect
 
-    return Recorded(request.node)
+    expect(request.node)
+    return Recorded(request)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from collections.abc import Coroutine
+from inspect import CORO_CLOSED, CORO_CREATED, getcoroutinestate
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from quickchecks import _render
 from quickchecks._evaluation import EvalOptions, Options
@@ -18,18 +20,61 @@ if TYPE_CHECKING:
 
     from quickchecks._evaluation import Evaluation
 
-__all__ = ("Recorded",)
+__all__ = ("Awaitables", "Recorded")
+
+Result = TypeVar("Result")
+
+
+class Awaitables:
+    """The coroutines that a fixture of a test has given, none of which may be forgotten: it would have evaluated nothing.
+
+    Args:
+        request: The fixture.
+        instead: What to write where nothing can be awaited.
+    """
+
+    def __init__(self, request: pytest.FixtureRequest, instead: str) -> None:
+        self._call, self._instead = f"{request.fixturename}.run(...)", instead
+        self._given: list[Coroutine[Any, Any, object]] = []
+        request.addfinalizer(self._refuse_forgotten)
+
+    def add(self, coroutine: Coroutine[Any, Any, Result]) -> Coroutine[Any, Any, Result]:
+        """Give a coroutine to the test.
+
+        Args:
+            coroutine: The coroutine.
+        """
+        self._given.append(coroutine)
+        return coroutine
+
+    def _refuse_forgotten(self) -> None:
+        import pytest
+
+        __tracebackhide__ = True
+        given, self._given = self._given, []
+        forgotten = [one for one in given if getcoroutinestate(one) != CORO_CLOSED]
+        for one in forgotten:
+            if getcoroutinestate(one) == CORO_CREATED:
+                one.close()  # what Python says of it would only repeat this
+        if forgotten:
+            times = f" ({len(forgotten)} times)" if len(forgotten) > 1 else ""
+            pytest.fail(
+                f"{self._call} was begun and never awaited to its end{times}, so that nothing came of it: write "
+                f"await {self._call} in an asynchronous test, or {self._instead} in any other",
+                pytrace=False,
+            )
 
 
 class Recorded:
     """What the fixture `recorded` gives: `run = recorded(agent, "question")`.
 
     Args:
-        node: The test.
+        request: The fixture.
     """
 
-    def __init__(self, node: pytest.Item) -> None:
-        self._node = node
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._node: pytest.Item = request.node
+        self._awaitables = Awaitables(request, 'recorded(agent, "question")')
 
     def __repr__(self) -> str:
         return f"<recorded of {self._node.name}>"
@@ -52,7 +97,7 @@ class Recorded:
         __tracebackhide__ = True
         return _run_of(self._prepared(target, asked, options).run_elsewhere())
 
-    async def run(self, target: object, *asked: object, **options: Unpack[EvalOptions]) -> Run:
+    def run(self, target: object, *asked: object, **options: Unpack[EvalOptions]) -> Coroutine[Any, Any, Run]:
         """Ask a target in the loop of the test, which is one of asyncio; see the call of this object.
 
         Args:
@@ -60,6 +105,9 @@ class Recorded:
             asked: The question; of a conversation, each turn.
             options: As for the call.
         """
+        return self._awaitables.add(self._run(target, asked, options))
+
+    async def _run(self, target: object, asked: tuple[object, ...], options: EvalOptions) -> Run:
         __tracebackhide__ = True
         return _run_of(await self._prepared(target, asked, options).run())
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from os import PathLike
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from quickchecks._evaluation import EvalOptions, Options
 from quickchecks.errors import SettingsError
+from quickchecks.pytest_plugin._asking import Awaitables
 from quickchecks.pytest_plugin._recorded import prepared
 from quickchecks.pytest_plugin._session import expect, keep
 
@@ -24,12 +25,13 @@ class Evals:
     """What the fixture `evals` gives: `run_evals_sync` as a call, `run_evals` as `run`. The session keeps the results.
 
     Args:
-        node: The test.
+        request: The fixture.
     """
 
-    def __init__(self, node: pytest.Item) -> None:
-        self._node = node
-        expect(node)
+    def __init__(self, request: pytest.FixtureRequest) -> None:
+        self._node: pytest.Item = request.node
+        self._awaitables = Awaitables(request, "evals(...)")
+        expect(self._node)
 
     def __repr__(self) -> str:
         return f"<evals of {self._node.name}>"
@@ -65,19 +67,39 @@ class Evals:
             raise KeyboardInterrupt
         return result
 
-    async def run(
+    def run(
         self,
         data: str | PathLike[str] | Iterable[object],
         target: object = None,
         scorers: Iterable[object] = (),
         gates: Iterable[object] = (),
         **options: Unpack[EvalOptions],
-    ) -> EvalResult:
+    ) -> Coroutine[Any, Any, EvalResult]:
         """Run an evaluation in the loop of the test; see `run_evals`, and the call of this object.
+
+        Args:
+            data: As for the call.
+            target: As for the call.
+            scorers: As for the call.
+            gates: As for the call.
+            options: As for the call.
+
+        Returns:
+            What has to be awaited; where the test forgets it, its teardown is an error.
 
         Raises:
             SettingsError: The loop of the test is not one of asyncio.
         """
+        return self._awaitables.add(self._run(data, target, scorers, gates, options))
+
+    async def _run(
+        self,
+        data: str | PathLike[str] | Iterable[object],
+        target: object,
+        scorers: Iterable[object],
+        gates: Iterable[object],
+        options: EvalOptions,
+    ) -> EvalResult:
         try:
             asyncio.get_running_loop()
         except RuntimeError:

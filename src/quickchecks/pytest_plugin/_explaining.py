@@ -59,13 +59,20 @@ def _explained(node: pytest.Item, error: AssertionError) -> bool:
 
 
 def deciding(result: EvalResult) -> str:
-    """What decided the verdict of a result that did not pass, in a few words; empty where no gate or threshold did.
+    """What decided the verdict of a result that did not pass, in a few words; empty where nothing did.
 
     Args:
         result: The result.
     """
+    if result.passed:
+        return ""
     found = [one for one in (*result.gate_results, *result.threshold_results) if one.verdict == result.verdict]
-    if result.passed or not found:
+    broke = [one.error for one in result.items if one.error is not None]
+    if not found and broke and result.error_count > result.max_errors:
+        told = _render.capped(_render.harmless(" ".join(broke[0].message.split())), 100)
+        what = "item" if result.repetitions == 1 else "run"
+        return f"{len(broke)} of {_render.many(len(result.items), what)} broke: {told}"
+    if not found:
         return ""
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
     return f"{_render.capped(found[0].label, 60)}: {_render.capped(found[0].explanation, 100)}{more}"

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from hashlib import sha256
-from inspect import Parameter, Signature, iscoroutinefunction, signature
+from inspect import Parameter, Signature, isasyncgenfunction, iscoroutinefunction, isgeneratorfunction, signature, unwrap
 from os import PathLike, fspath
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Unpack, cast
 
 import pytest
@@ -22,13 +23,11 @@ from quickchecks._evaluation import EvalOptions, Evaluation, Options
 from quickchecks._items import Item, items_of, load_items
 from quickchecks._results.evaluation import EvalResult
 from quickchecks.errors import ItemError, RecordingError, ScorerDefinitionError, SettingsError
-from quickchecks.pytest_plugin import DATASET
+from quickchecks.pytest_plugin import DATASET, ITEM_ARGUMENT
 from quickchecks.pytest_plugin._reasons import name_of, reasons
 
 __all__ = ("Dataset", "evals_from", "parametrize")
 
-#: The argument in which a test gets its item.
-_ARGUMENT = "quickchecks_item"
 #: What the function may take beside fixtures.
 _GIVEN = ("item", "run", "result")
 #: The longest id of a test, as pytest writes it.
@@ -85,7 +84,7 @@ def evals_from(
         A decorator for a test function, synchronous or not.
 
     Raises:
-        SettingsError: An option makes no sense here, or nothing would be asserted.
+        SettingsError: An option makes no sense here, nothing would be asserted, or what is decorated is no test function.
         ScorerDefinitionError: A gate can only be judged over many items.
 
     Example:
@@ -110,6 +109,7 @@ def evals_from(
         _refuse_what_takes_many_items(entry, settings.repetitions)
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        _refuse_what_is_no_test(function)
         takes = list(signature(function).parameters)
         _refuse_what_asserts_nothing(function, takes, plan, settings)
         if target is not None and "target" in takes:
@@ -118,13 +118,13 @@ def evals_from(
             )
 
         def begin(arguments: dict[str, object]) -> _One:
-            if _ARGUMENT not in arguments:
+            if ITEM_ARGUMENT not in arguments:
                 pytest.fail(
                     f"{function.__name__} got no item: evals_from needs the plugin of quickchecks, and a function or a "
                     "method of a plain class",
                     pytrace=False,
                 )
-            item = cast(Item, arguments.pop(_ARGUMENT))
+            item = cast(Item, arguments.pop(ITEM_ARGUMENT))
             request = cast(pytest.FixtureRequest, arguments["request"] if "request" in takes else arguments.pop("request"))
             asked = arguments.get("target") if target is None else target
             return _One(request.node, item, asked, required, measured, settings)
@@ -147,7 +147,10 @@ def evals_from(
             one = begin(arguments)
             result = one.judged(one.evaluated_elsewhere())
             with one.named():
-                return function(*instance, **arguments, **given(result))
+                returned = function(*instance, **arguments, **given(result))
+            if hasattr(returned, "__next__"):
+                pytest.fail(f"{function.__name__} returned a generator, so that nothing that stands in it has run", pytrace=False)
+            return returned
 
         test: Callable[..., Any] = awaited if iscoroutinefunction(function) else called
         test.__signature__ = _fixtures_of(function)  # type: ignore[attr-defined]
@@ -162,8 +165,51 @@ def _fixtures_of(function: Callable[..., Any]) -> Signature:
     """What pytest gives the test: the fixtures of the function, and the item."""
     own = signature(function)
     kept = [one for name, one in own.parameters.items() if name not in _GIVEN]
-    more = [name for name in (_ARGUMENT, "request") if name not in own.parameters]
+    more = [name for name in (ITEM_ARGUMENT, "request") if name not in own.parameters]
     return own.replace(parameters=[*kept, *(Parameter(name, Parameter.KEYWORD_ONLY) for name in more)])
+
+
+def _refuse_what_is_no_test(function: object) -> None:
+    if isinstance(function, type):
+        raise SettingsError(
+            f"evals_from decorates a test function, and {function.__qualname__} is a class: decorate the methods that test"
+        )
+    if not isinstance(function, FunctionType) or hasattr(function, "_pytestfixturefunction"):
+        what = (
+            "a fixture" if "ixture" in type(function).__name__ or isinstance(function, FunctionType) else type(function).__name__
+        )
+        raise SettingsError(
+            f"evals_from decorates a test function, written with def or async def, and this is {what}: decorate the function "
+            "itself, with evals_from directly above it"
+        )
+    innermost = unwrap(function)
+    if isgeneratorfunction(innermost) or isasyncgenfunction(innermost):
+        raise SettingsError(
+            f"{function.__qualname__} contains yield, so that pytest would never run what stands in it: a test asserts, and "
+            "what has to be set up and torn down belongs in a fixture"
+        )
+
+
+def refuse_uncollected(collector: pytest.Module | pytest.Class, name: str, function: FunctionType) -> None:
+    """Refuse a function of `evals_from` whose name pytest passes over.
+
+    Args:
+        collector: The module or class in which it stands.
+        name: Its name there.
+        function: The function.
+
+    Raises:
+        pytest.Collector.CollectError: pytest does not collect it.
+    """
+    place = collector.obj
+    own = function.__module__ in (getattr(place, "__module__", None), place.__name__)
+    names = [known for known, held in vars(place).items() if held is function]
+    if own and not any(map(collector.funcnamefilter, (name, *names))):
+        wanted = ", ".join(collector.config.getini("python_functions"))
+        raise pytest.Collector.CollectError(
+            f"{collector.nodeid}: {name} is decorated with evals_from, and pytest does not collect it, because its name does not "
+            f"begin as those of tests do ({wanted}): call it test_{name}"
+        )
 
 
 def _refuse_what_takes_many_items(entry: Assertion, repetitions: int) -> None:
@@ -292,7 +338,7 @@ def parametrize(metafunc: pytest.Metafunc, dataset: Dataset) -> None:
             f"{name}: {where} has to be asked, and there is no target: give evals_from target=..., or let the function take a "
             "fixture that is called target"
         )
-    metafunc.parametrize(_ARGUMENT, items, ids=_test_ids(items))
+    metafunc.parametrize(ITEM_ARGUMENT, items, ids=_test_ids(items))
 
 
 def _read(dataset: Dataset, metafunc: pytest.Metafunc) -> list[Item]:

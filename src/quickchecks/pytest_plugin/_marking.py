@@ -13,7 +13,7 @@ from quickchecks._scorer.definition import create_scorer
 from quickchecks.errors import QuickchecksError, nearest_names
 from quickchecks.pytest_plugin import MARK
 
-__all__ = ("STANDS_FOR_A_TEST", "Settings", "percent", "refuse_senseless", "repeatable", "settings_of")
+__all__ = ("STANDS_FOR_A_TEST", "Settings", "is_repeated", "percent", "refuse_senseless", "repeatable", "settings_of")
 
 _KNOWN = ("repetitions", "pass_rate", "confidence")
 #: What is judged is a test, and gates judge scorers.
@@ -70,6 +70,15 @@ def settings_of(node: pytest.Item) -> Settings | None:
         raise _wrong(str(error)) from None
     _refuse_too_few(repetitions, gate)
     return Settings(repetitions, gate.pass_rate, gate.confidence)
+
+
+def is_repeated(node: pytest.Item) -> bool:
+    """Whether a test has a mark with repetitions, whatever else that says.
+
+    Args:
+        node: The test.
+    """
+    return any("repetitions" in mark.kwargs for mark in node.iter_markers(MARK))
 
 
 def refuse_senseless(definition: pytest.Item) -> None:

@@ -26,6 +26,9 @@ class Evaluated(Struct):
         results: What came of its evaluations.
         passed: Whether the test passed.
         problem: Why not all that it evaluated is known, as when its worker did not live to report.
+        failure: Why pytest has it as failed; empty when it has not.
+        set_aside: Why what it evaluated decides nothing; empty when it does.
+        sure: Whether it evaluates something. Of one that only may, no more is known than that its worker did not live.
     """
 
     name: str
@@ -33,6 +36,24 @@ class Evaluated(Struct):
     results: list[EvalResult] = []
     passed: bool = False
     problem: str = ""
+    failure: str = ""
+    set_aside: str = ""
+    sure: bool = False
+
+    @property
+    def falls(self) -> str:
+        """Why nothing is passed by this test, where what it evaluated does not say so itself; empty when nothing is amiss."""
+        if self.problem or not self.failure or not (self.sure or self.results):
+            return self.problem
+        if not self.results:
+            return f"the test failed and evaluated nothing: {self.failure}"
+        better = all(result.verdict in (None, "passed") for result in self.results)
+        return f"the test failed: {self.failure}" if better else ""
+
+    @property
+    def left_out(self) -> str:
+        """Why what it evaluated decides nothing; empty when it does."""
+        return "" if self.problem or self.failure else self.set_aside
 
     def parts(self) -> Iterator[tuple[str, EvalResult]]:
         """Its evaluations, each with a name that no other has."""
@@ -49,7 +70,8 @@ def merged(tests: Iterable[Evaluated], *, stopped: str = "", interrupted: bool =
         stopped: Why not all tests were run, as a sentence; empty when they were.
         interrupted: Whether the session was broken off.
     """
-    tests = sorted((test for test in tests if test.results or test.problem), key=lambda test: test.place)
+    shown = (test for test in tests if test.results or test.falls or (test.left_out and test.sure))
+    tests = sorted(shown, key=lambda test: test.place)
     items: list[ItemResult] = []
     parts: list[Part] = []
     warnings: dict[str, None] = {}
@@ -58,23 +80,29 @@ def merged(tests: Iterable[Evaluated], *, stopped: str = "", interrupted: bool =
     for test in tests:
         single = len({(number, item.id) for number, result in enumerate(test.results) for item in result.items}) == 1
         for part, result in test.parts():
-            parts.append(Part(part, result.verdict, result.repetitions))
+            parts.append(Part(part, None if test.left_out else result.verdict, result.repetitions))
             warnings.update(dict.fromkeys(f"{part}: {warning}" for warning in result.warnings))
             names.begin(test.name, single=single)
-            items += [_placed(item, names, entries) for item in result.items]
-        if test.problem:
-            parts.append(Part(f"{test.name} [unfinished]" if test.results else test.name, "failed"))
-            warnings[f"{test.name}: {test.problem}"] = None
-            if not test.results:
-                names.begin(test.name, single=True)
-                items.append(_unknown(test, *names.of("")))
-    results = [result for test in tests for result in test.results]
+            placed = [_placed(item, names, entries) for item in result.items]
+            items += map(_unjudged, placed) if test.left_out else placed
+        if test.falls or test.left_out:
+            warnings[f"{test.name}: {test.falls or test.left_out}"] = None
+        if test.falls:
+            parts.append(
+                Part(f"{test.name} [{'unfinished' if test.problem else 'test'}]" if test.results else test.name, "failed")
+            )
+        elif not test.results:
+            parts.append(Part(test.name))
+        if not test.results:
+            names.begin(test.name, single=True)
+            items.append(_unknown(test, *names.of("")))
+    results = [result for test in tests if not test.left_out for result in test.results]
     plans = {item.plan for item in items if not item.errored or item.plan}
     return EvalResult(
         tuple(items),
         plans.pop() if len(plans) == 1 and all(item.plan for item in items) else (),
         max_errors=sum(result.max_errors for result in results),
-        repetitions=max((result.repetitions for result in results), default=1),
+        repetitions=max((part.repetitions for part in parts), default=1),
         warnings=_few(list(warnings)),
         seconds=sum(result.seconds for result in results),
         interrupted=interrupted or any(result.interrupted for result in results),
@@ -122,8 +150,12 @@ def _placed(one: ItemResult, names: _Names, entries: dict[tuple[object, ...], As
     return msgspec.structs.replace(one, item=msgspec.structs.replace(one.item, id=name), index=index, plan=plan)
 
 
+def _unjudged(one: ItemResult) -> ItemResult:
+    return msgspec.structs.replace(one, plan=(), scores=(), error=None)
+
+
 def _unknown(test: Evaluated, name: str, index: int) -> ItemResult:
-    return ItemResult(Item(input=test.name, id=name), index, error=ItemError("exception", test.problem))
+    return ItemResult(Item(input=test.name, id=name), index, error=ItemError("exception", test.falls) if test.falls else None)
 
 
 def _few(warnings: Sequence[str]) -> tuple[str, ...]:

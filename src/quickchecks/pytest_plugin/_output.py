@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,19 @@ class Outputs:
                 form_of(file, "evaluation")
             except UnknownNameError as error:
                 raise pytest.UsageError(f"--quickchecks-output: {error}") from None
+
+    def write_for_now(self, result: EvalResult) -> None:
+        """Write all files, which are written again at the end: what goes wrong is told then.
+
+        Args:
+            result: What is true if the session does not come to its end.
+        """
+        for file in self._files:
+            target = self._folder / file
+            if target.exists() and not target.is_file():  # what goes into a pipe stays there
+                continue
+            with suppress(Exception):
+                _replace(target, form_of(file, "evaluation")(result))
 
     def write(self, result: EvalResult) -> None:
         """Write all files. One that cannot be written is told of, and changes nothing else.

@@ -1,7 +1,7 @@
 """Answers of targets that are recorded (`--quickchecks-record`) and used again without asking (`--quickchecks-replay`).
 
-There is one file for each test, with one run a line in the wire form. What an item is called and what it asks stands in the
-run's metadata, so that an item that has changed is noticed. A file takes its place when its test has come to its end; until
+There is one file for each test, with one run a line in the wire form. What an item is called, what it asks and which target
+stands in the run's metadata, so that what has changed is noticed. A file takes its place when its test has come to its end; until
 then, what is recorded stands beside it in one that ends in `.part`.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Awaitable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import Struct
 from msgspec.structs import replace
 
 from quickchecks import _wire
@@ -32,6 +33,7 @@ from quickchecks._run import Run
 from quickchecks.adapters import as_run
 from quickchecks.errors import QuickchecksError, RecordingError, SettingsError
 from quickchecks.pytest_plugin import REPETITION, TAPE
+from quickchecks.pytest_plugin._identity import Identity, identity_of
 from quickchecks.pytest_plugin._session import name_of
 
 __all__ = ("DEFAULT_FOLDER", "Tape", "file_of", "header", "prepared")
@@ -43,6 +45,20 @@ _LONGEST = 60
 
 #: Where a run belongs: the repetition of the test, the evaluation in it, the id of the item, its repetition.
 Place = tuple[int, int, str, int]
+
+
+class Known(Struct, frozen=True):
+    """One recorded answer.
+
+    Args:
+        asked: A hash of what the item asked.
+        identity: Which target was asked, and how; None in a recording that does not say it.
+        answered: What it answered.
+    """
+
+    asked: str
+    identity: Identity | None
+    answered: Answered
 
 
 def prepared(
@@ -72,6 +88,8 @@ def prepared(
     """
     __tracebackhide__ = True
     given = node.config.option
+    if (given.quickchecks_replay or given.quickchecks_record) and isinstance(options.tools, Iterator):
+        options = replace(options, tools=list(options.tools))  # they are looked at twice
     try:
         if given.quickchecks_replay:
             return _tape_of(node).replaying(data, target, scorers, gates, options, scores=scores)
@@ -135,7 +153,7 @@ class Tape:
         self._lines: list[tuple[tuple[int, int, int, int], bytes]] = []
         self._expected = 0
         self._problem: Exception | None = None
-        self._known: Mapping[Place, tuple[str, Answered]] | None = None
+        self._known: Mapping[Place, Known] | None = None
 
     def _next(self) -> tuple[int, int]:
         """The repetition of the test, and the number of an evaluation that begins in it."""
@@ -160,10 +178,10 @@ class Tape:
             SettingsError: The file cannot be written.
         """
         repetition, number = self._next()
-        theirs = options.on_item_complete
+        theirs, identity = options.on_item_complete, identity_of(target, options)
 
         async def record(result: ItemResult) -> None:
-            self._add(result, repetition, number)
+            self._add(result, repetition, number, identity)
             waiting: Awaitable[None] | None = None if theirs is None else theirs(result)
             if waiting is not None and hasattr(waiting, "__await__"):
                 await waiting
@@ -180,11 +198,11 @@ class Tape:
         self._expected += evaluation.asked
         return evaluation
 
-    def _add(self, result: ItemResult, repetition: int, number: int) -> None:
+    def _add(self, result: ItemResult, repetition: int, number: int, identity: Identity) -> None:
         if result.item.run is not None or result.item.output is not msgspec.UNSET:
             return
         try:
-            line = _wire.dumps(_as_line(result, repetition, number)) + b"\n"
+            line = _wire.dumps(_as_line(result, repetition, number, identity)) + b"\n"
             with self._lock:
                 self._lines.append(((repetition, number, result.index, result.repetition), line))
                 with open(self._growing, "ab") as stream:
@@ -234,24 +252,30 @@ class Tape:
             RecordingError: An item is not recorded as it is now.
         """
         repetition, number = self._next()
+        identity = identity_of(target, options)
 
         def answers(item: Item, of_item: int) -> Answered:
-            return self._answer(item, (repetition, number, item.id or "", of_item))
+            return self._answer(item, (repetition, number, item.id or "", of_item), identity)
 
         return Evaluation(data, target, scorers, gates, options, answers=answers, scores=scores)
 
-    def _answer(self, item: Item, place: Place) -> Answered:
+    def _answer(self, item: Item, place: Place, identity: Identity) -> Answered:
         if self._known is None:
             self._known = self._read()
         asked, found = _asked(item), self._known.get(place)
         if found is None:  # under another name, perhaps: an item that has none gets one of its content
             same = (known for (*where, _, of_item), known in self._known.items() if (*where, of_item) == (*place[:2], place[3]))
-            found = next((known for known in same if known[0] == asked), None)
+            found = next((known for known in same if known.asked == asked), None)
         if found is None:
             raise self._missing(f"item {place[2]!r} is not recorded{self._where(place)}")
-        if found[0] != asked:
+        if found.identity is None:
+            raise self._missing("the recording does not say which target was asked, because it was made by an earlier version")
+        other = found.identity.other(identity)
+        if other:
+            raise self._missing(f"item {place[2]!r}{self._where(place)} was recorded {other}")
+        if found.asked != asked:
             raise self._missing(f"item {place[2]!r} has changed since it was recorded: it asks something else now")
-        return found[1]
+        return found.answered
 
     def _where(self, place: Place) -> str:
         repetition, number, _, of_item = place
@@ -273,26 +297,26 @@ class Tape:
         except ValueError:
             return str(self._file)
 
-    def _read(self) -> Mapping[Place, tuple[str, Answered]]:
+    def _read(self) -> Mapping[Place, Known]:
         try:
             content = self._file.read_bytes()
         except FileNotFoundError:
             raise self._missing("nothing is recorded of this test") from None
         except OSError as error:
             raise RecordingError(f"the recording cannot be read: {error.strerror or error}", file=self._shown()) from error
-        found: dict[Place, tuple[str, Answered]] = {}
+        found: dict[Place, Known] = {}
         for number, line in enumerate(content.split(b"\n"), 1):
             if not line.strip():
                 continue
             try:
-                place, asked, answered = _of_line(_wire.loads(line))
+                place, known = _of_line(_wire.loads(line))
             except RecordingError as error:
                 raise error.located(file=self._shown(), line=number) from None
             except ValueError as error:
                 raise RecordingError(f"this is no run: {error}", file=self._shown(), line=number) from error
             if place in found:
                 raise RecordingError("the line holds what an earlier one holds", file=self._shown(), line=number)
-            found[place] = (asked, answered)
+            found[place] = known
         return found
 
 
@@ -302,9 +326,14 @@ def _asked(item: Item) -> str:
     return sha256(_wire.dumps(content)).hexdigest()[:16]
 
 
-def _as_line(result: ItemResult, repetition: int, number: int) -> Run:
+def _as_line(result: ItemResult, repetition: int, number: int, identity: Identity) -> Run:
     run, error = recorded_run(result), result.error
     about: dict[str, Any] = {**(run.metadata or {})[ITEM], "asked": _asked(result.item)}  # type: ignore[dict-item]
+    about["target"] = identity.target
+    if identity.name:
+        about["named"] = identity.name
+    if identity.options:
+        about["options"] = dict(identity.options)
     if repetition:
         about["test_repetition"] = repetition
     if number:
@@ -319,7 +348,7 @@ def _as_line(result: ItemResult, repetition: int, number: int) -> Run:
     return replace(run, metadata={**(run.metadata or {}), ITEM: about}, duration=duration)
 
 
-def _of_line(value: object) -> tuple[Place, str, Answered]:
+def _of_line(value: object) -> tuple[Place, Known]:
     run = as_run(value)
     about = (run.metadata or {}).get(ITEM)
     if not isinstance(about, Mapping) or not isinstance(about.get("asked"), str) or not isinstance(about.get("id"), str):
@@ -339,7 +368,17 @@ def _of_line(value: object) -> tuple[Place, str, Answered]:
         raise RecordingError("metadata.item.turns is a list of runs")
     if not answered.turns and answered.error is None:
         raise RecordingError("the line holds neither an answer nor an error")
-    return (repetition, number, about["id"], of_item), about["asked"], answered
+    return (repetition, number, about["id"], of_item), Known(about["asked"], _identity(about), answered)
+
+
+def _identity(about: Mapping[str, Any]) -> Identity | None:
+    if "target" not in about:
+        return None
+    told = {"target": about["target"], "name": about.get("named", ""), "options": about.get("options", {})}
+    try:
+        return msgspec.convert(told, Identity)
+    except msgspec.ValidationError as error:
+        raise RecordingError(f"metadata.item does not say which target was asked: {error}") from None
 
 
 def _error(value: object) -> ItemError | None:

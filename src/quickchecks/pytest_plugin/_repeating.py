@@ -44,12 +44,14 @@ class Repetition(Struct, frozen=True):
         message: What it raised, in one line.
         shown: What it raised, as pytest shows it.
         raised: What it raised.
+        expected: Why that was expected, where a mark `xfail` says it; None where it was not.
     """
 
     outcome: Outcome
     message: str = ""
     shown: str = ""
     raised: BaseException | None = None
+    expected: str | None = None
 
 
 class Repetitions:
@@ -65,7 +67,7 @@ class Repetitions:
         self._settings = settings
         self._made: list[Repetition] = []
         self._kept: list[list[EvalResult]] = []
-        self._counted = len(self._results())
+        self._counted = 0  # what fixtures evaluated in the setup belongs to the first repetition
         self._sections = list(node._report_sections)
         node._report_sections.clear()
         self._stops_at_failure = bool(node.config.getoption("usepdb", False))
@@ -135,7 +137,9 @@ class Repetitions:
         else:
             info = pytest.ExceptionInfo.from_exception(raised)
             first = next((line for line in info.exconly(tryshort=True).splitlines() if line.strip()), type(raised).__name__)
-            self._made.append(Repetition("failed", _render.capped(first, 200), report.longreprtext, raised))
+            # The mark asks for the class of what is raised, and what the repetitions raise together is of another.
+            expected = str(getattr(report, "wasxfail", "")) if report.skipped else None
+            self._made.append(Repetition("failed", _render.capped(first, 200), report.longreprtext, raised, expected))
         self._take_output(len(self._made))
         results = self._results()
         self._kept.append(results[self._counted :])
@@ -188,8 +192,8 @@ class Repetitions:
             raise first
         if judged.verdict == "passed":
             return
-        if failed and all(isinstance(one.raised, pytest.xfail.Exception) for one in failed):
-            pytest.xfail(f"{said}: {failed[0].message}")
+        if failed and all(one.expected is not None for one in failed):
+            pytest.xfail(f"{said}: {failed[0].expected or failed[0].message}")
         self._show_failed_output()
         pytest.fail(self._explained(judged, said), pytrace=False)
 

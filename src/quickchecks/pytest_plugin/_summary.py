@@ -71,11 +71,13 @@ def _row(terminal: pytest.TerminalReporter, verdict: str, text: str, *, indent: 
 
 
 def _show_parts(terminal: pytest.TerminalReporter, tests: Sequence[Evaluated], everything: bool) -> None:
-    rows = [(name, result.verdict or _NOTHING, _said(result)) for test in tests for name, result in test.parts()]
+    judged = [test for test in tests if not test.left_out]
+    rows = [(name, result.verdict or _NOTHING, _said(result)) for test in judged for name, result in test.parts()]
     passed = [row for row in rows if row[1] == "passed"]
     few = everything or len(passed) <= _MOST_PASSED
     shown = rows if few else [row for row in rows if row[1] != "passed"]
-    shown += [(test.name, "failed", one_line(test.problem)) for test in tests if test.problem]
+    shown += [(test.name, "failed", one_line(test.falls)) for test in tests if test.falls]
+    shown += [(test.name, _NOTHING, one_line(test.left_out)) for test in tests if test.left_out and (test.sure or test.results)]
     left = 0 if everything else max(len(shown) - _MOST_ROWS, 0)
     shown = shown[: len(shown) - left]
     names = [_render.capped(one_line(name), _WIDEST) for name, _, _ in shown]
@@ -93,9 +95,9 @@ def _said(result: EvalResult) -> str:
     told = many(result.summary.total_items, "item")
     if result.repetitions > 1:
         told += f" × {result.repetitions}"
-    if result.summary.errored:
-        told += f", {result.summary.errored} broke"
     decided = deciding(result)
+    if result.summary.errored and not decided.startswith(f"{result.summary.errored} of "):  # it says that itself
+        told += f", {result.summary.errored} broke"
     return f"{told}, {one_line(decided)}" if decided else told
 
 
