@@ -1,10 +1,15 @@
 # What the steps of the action share. Works with the bash 3.2 of macOS: no mapfile, and empty arrays need care.
 # shellcheck shell=bash
 
+# nobody_knows: a word that nobody can guess.
+nobody_knows() {
+    od -An -N16 -tx1 /dev/urandom | tr -d ' \n'
+}
+
 # output NAME VALUE: give an output to later steps, whatever the value holds.
 output() {
     local mark
-    mark="end-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')"
+    mark="end-$(nobody_knows)"
     printf '%s<<%s\n%s\n%s\n' "$1" "$mark" "$2" "$mark" >>"$GITHUB_OUTPUT"
 }
 
@@ -16,6 +21,14 @@ lines_of() {
         line=${line%$'\r'}
         [ -z "$line" ] || lines+=("$line")
     done <<<"$1"
+}
+
+# enter: go to the working directory, when it and the Python are there.
+enter() {
+    CDPATH='' cd -- "$INPUT_WORKING_DIRECTORY" 2>/dev/null ||
+        fail "$(printf 'the input working-directory: there is no folder %q here' "$INPUT_WORKING_DIRECTORY")"
+    command -v -- "$INPUT_PYTHON" >/dev/null ||
+        fail "$(printf 'the input python: there is no program %q; set one up before, as with actions/setup-python' "$INPUT_PYTHON")"
 }
 
 # quickchecks ARGUMENT...: run it from where it is installed; -P keeps a folder of the same name from taking its place.

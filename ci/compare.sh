@@ -3,7 +3,7 @@
 set -euo pipefail
 # shellcheck source=ci/common.sh
 . "$GITHUB_ACTION_PATH/common.sh"
-cd -- "$INPUT_WORKING_DIRECTORY"
+enter
 
 if [ -z "$RESULT" ]; then
     say "there is no result, so nothing is compared"
@@ -34,6 +34,13 @@ fi
 path=${INPUT_BASELINE_RESULT:-$RESULT}
 path=./${path#"$PWD"/}
 if [ "$(git cat-file -t "$commit:$path" 2>/dev/null)" != blob ]; then
+    if [ -n "$INPUT_BASELINE_RESULT" ]; then
+        level=error
+        [ "$INPUT_DECIDES" != eval ] || level=warning
+        annotate "$level" "$(printf 'the input baseline-result: there is no file %q on %q, so nothing is compared' "$path" "$ref")"
+        output exit-code 2
+        exit 0
+    fi
     say "$(printf 'there is no %q on %q yet, so nothing is compared' "$path" "$ref")"
     in_summary "No result is committed on the base branch yet, so nothing is compared: commit the file that this run wrote."
     exit 0
@@ -46,6 +53,10 @@ conditions=()
 for line in ${lines[@]+"${lines[@]}"}; do
     conditions+=("--fail-on=$line")
 done
+# Where the eval alone decides, what the comparison finds is forgiven.
+if [ "$INPUT_DECIDES" = eval ]; then
+    export QUICKCHECKS_GITHUB="${QUICKCHECKS_GITHUB:-warnings}"
+fi
 code=0
 quickchecks compare "$folder/base.json" "$(as_path "$RESULT")" -o "$folder/diff.md" \
     ${conditions[@]+"${conditions[@]}"} || code=$?

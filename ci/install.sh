@@ -3,12 +3,19 @@
 set -euo pipefail
 # shellcheck source=ci/common.sh
 . "$GITHUB_ACTION_PATH/common.sh"
-cd -- "$INPUT_WORKING_DIRECTORY"
+enter
 
 case $INPUT_DECIDES in
 eval | comparison | both) ;;
 *)
     fail "the input decides is eval, comparison or both"
+    ;;
+esac
+
+case $INPUT_RESULT in
+*.[jJ][sS][oO][nN]) ;;
+*)
+    fail "$(printf 'the input result is a file that ends in .json, which can be compared, not %q' "$INPUT_RESULT")"
     ;;
 esac
 

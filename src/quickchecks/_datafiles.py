@@ -112,19 +112,23 @@ def _csv_rows(file: str) -> Iterator[tuple[Source, object]]:
                 raise RecordingError("the text is in UTF-16", file=file, hint="save it as UTF-8")
         with open(file, encoding="utf-8-sig", newline="") as stream:
             rows = csv.reader(stream, strict=True)
+            header: list[str] = []
+            line = 1  # where a row begins: a cell may go over several lines
             try:
-                header = next((row for row in rows if any(cell.strip() for cell in row)), [])
+                for row in rows:
+                    if header and row and len(row) != len(header):
+                        more = "more" if len(row) > len(header) else "fewer"
+                        raise ItemError(f"{file}:{line}: the row has {more} cells than the header")
+                    if header and row:
+                        yield Source(file, line), dict(zip(header, row, strict=True))
+                    elif any(cell.strip() for cell in row):
+                        header = row
+                        _refuse_header(header, f"{file}:{line}")
+                    line = rows.line_num + 1
                 if not header:
                     raise RecordingError(_BLANK if _has_bytes(file) else _EMPTY, file=file)
-                _refuse_header(header, f"{file}:{rows.line_num}")
-                for row in rows:
-                    if row and len(row) != len(header):
-                        more = "more" if len(row) > len(header) else "fewer"
-                        raise ItemError(f"{file}:{rows.line_num}: the row has {more} cells than the header")
-                    if row:
-                        yield Source(file, rows.line_num), dict(zip(header, row, strict=True))
             except csv.Error as error:
-                raise RecordingError(f"this is not CSV: {error}", file=file, line=rows.line_num) from error
+                raise RecordingError(f"this is not CSV: {error}", file=file, line=line) from error
     except UnicodeError as error:
         hint = "save it as UTF-8; in a spreadsheet program this is called CSV UTF-8"
         raise RecordingError("a data file is UTF-8, this one is not", file=file, hint=hint) from error

@@ -42,6 +42,7 @@ class Job:
         outputs: The outputs of the action.
         summary: All summaries.
         log: What all of them printed.
+        told: What GitHub obeys of that, each step for itself.
         steps: The steps that were run.
     """
 
@@ -49,6 +50,7 @@ class Job:
     outputs: dict[str, str]
     summary: str
     log: str
+    told: list[Told]
     steps: list[str]
 
 
@@ -112,10 +114,11 @@ def action(repository: Repository, tmp_path: Path) -> Run:
         inputs.update({name.replace("_", "-"): value for name, value in given.items()})
         found: dict[str, dict[str, str]] = {}
         code, summary, log, steps = 0, "", "", []
+        told: list[Told] = []
         for number, step in enumerate(STEPS):
             output, page, script = (tmp_path / f"{kind}-{number}" for kind in ("output", "summary", "script.sh"))
-            output.touch()
-            page.touch()
+            output.write_text("")
+            page.write_text("")
             script.write_text(step["run"])
             environment = {
                 **{name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR", "LANG", "PYTHONPATH")},
@@ -132,7 +135,9 @@ def action(repository: Repository, tmp_path: Path) -> Run:
             }
             command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)]
             ended = subprocess.run(command, cwd=repository.clone, env=environment, capture_output=True, timeout=120, check=False)
-            log += ended.stdout.decode() + ended.stderr.decode()
+            printed = ended.stdout.decode() + ended.stderr.decode()
+            told += commands(printed)
+            log += printed
             summary += page.read_text(encoding="utf-8")
             found[step["id"]] = outputs_in(output.read_text(encoding="utf-8"))
             steps.append(step["id"])
@@ -140,7 +145,7 @@ def action(repository: Repository, tmp_path: Path) -> Run:
             if code:
                 break
         outputs = {name: filled(one["value"], inputs, found) for name, one in ACTION["outputs"].items()}
-        return Job(code, outputs, summary, log, steps)
+        return Job(code, outputs, summary, log, told, steps)
 
     return run
 
@@ -181,7 +186,7 @@ def hacked(folder: Path) -> list[Path]:
 
 
 def injected(job: Job) -> list[Told]:
-    return [one for one in commands(job.log) if "hacked" in one.data and one.data.startswith("hacked")]
+    return [one for one in job.told if "hacked" in one.data and one.data.startswith("hacked")]
 
 
 def test_inputs_reach_a_shell_as_variables_alone() -> None:
@@ -220,8 +225,72 @@ def test_a_regression(decides: str, code: int, depth: int | None, repository: Re
     assert "### Broke\n\n- `oslo` `includes('sunny')`: passed → failed" in diff
     assert Path(job.outputs["report"]).read_text(encoding="utf-8") in job.summary
     assert diff in job.summary
-    assert [one.properties["title"] for one in commands(job.log) if one.name == "error"] == ["oslo: includes('sunny')"]
+    (one,) = [one for one in job.told if one.name in ("error", "warning")]
+    assert (one.name, one.properties["title"]) == ("error" if code else "warning", "oslo: includes('sunny')")
     assert git(repository.clone, "rev-parse", "--is-shallow-repository") == ("true" if depth else "false")
+
+
+@pytest.mark.parametrize("decides", ["eval", "comparison", "both"])
+@pytest.mark.parametrize(
+    ("agent", "args"),
+    [("import os\n\n\ndef answer(text):\n    os._exit(0)\n", ""), (GOOD, "--help"), ("import os\nos._exit(0)\n", "")],
+)
+def test_nothing_ran(agent: str, args: str, decides: str, repository: Repository, action: Run) -> None:
+    repository.commit_result()
+    repository.check_out()
+    (repository.clone / "agent.py").write_text(agent)
+    job = action(args=args, decides=decides)
+    assert (job.code, job.outputs["exit-code"], job.outputs["verdict"]) == (3, "3", ""), job.log
+    assert [one.data.partition(":")[0] for one in job.told if one.name == "error"] == ["there is no result"]
+
+
+def test_without_an_assertion_there_is_no_verdict(repository: Repository, action: Run) -> None:
+    repository.write("eval.yaml", "target: agent:answer\ndata: cases.jsonl\nscorers: [{includes: sunny}]\n")
+    repository.check_out()
+    job = action()
+    assert (job.code, job.outputs["verdict"]) == (0, "none"), job.log
+    assert "Traceback" not in job.log
+
+
+@pytest.mark.parametrize(("decides", "code", "level"), [("eval", 0, "warning"), ("comparison", 2, "error"), ("both", 2, "error")])
+def test_a_baseline_result_that_was_named_has_to_be_there(
+    decides: str, code: int, level: str, repository: Repository, action: Run
+) -> None:
+    repository.commit_result()
+    repository.check_out()
+    job = action(baseline_result="quickchecks-resutl.json", decides=decides)
+    assert (job.code, job.outputs["comparison-exit-code"], job.outputs["diff"]) == (code, "2", ""), job.log
+    (one,) = [one for one in job.told if one.name in ("error", "warning")]
+    assert (one.name, one.data) == (
+        level,
+        "the input baseline-result: there is no file ./quickchecks-resutl.json on main, so nothing is compared",
+    )
+
+
+def test_where_the_comparison_decides_what_the_eval_finds_is_forgiven(repository: Repository, action: Run) -> None:
+    repository.write("eval.yaml", EVAL.replace("0.5", "1.0"))
+    repository.write("agent.py", WORSE)
+    command = [sys.executable, "-m", "quickchecks", "run", "eval.yaml", "-o", "quickchecks-result.json", "--fail-on", "never"]
+    subprocess.run(command, cwd=repository.source, check=True, capture_output=True)
+    repository.write("more.txt", "")
+    repository.check_out()
+    job = action(decides="comparison")
+    assert (job.code, job.outputs["exit-code"], job.outputs["comparison-exit-code"]) == (0, "1", "0"), job.log
+    assert {one.name for one in job.told} == {"warning"}
+    job = action(decides="comparison", base="")
+    assert job.code == 1
+    assert [one.data for one in job.told if one.name == "error"] == ["nothing was compared, so the eval decides: exit code 1"]
+
+
+def test_a_program_that_outlives_the_run_says_no_command(repository: Repository, action: Run) -> None:
+    late = "import os, time; time.sleep(2); os.write(2, b'::error::hacked\\n')"
+    agent = f"import subprocess, sys\nsubprocess.Popen([sys.executable, '-c', {late!r}])\n{GOOD}"
+    repository.check_out()
+    (repository.clone / "agent.py").write_text(agent)
+    job = action()
+    assert job.code == 0
+    assert "::error::hacked" in job.log
+    assert injected(job) == []
 
 
 def test_nothing_got_worse(repository: Repository, action: Run) -> None:
@@ -305,7 +374,7 @@ def test_a_baseline_that_cannot_be_fetched_is_told(decides: str, code: int, repo
     git(repository.clone, "remote", "set-url", "origin", (repository.folder / "gone").as_uri())
     job = action(decides=decides)
     assert job.code == code, job.log
-    assert [one.name for one in commands(job.log) if "could not be fetched" in one.data] == ["warning"]
+    assert [one.name for one in job.told if "could not be fetched" in one.data] == ["warning"]
 
 
 def test_a_baseline_that_is_here_needs_no_fetching(repository: Repository, action: Run) -> None:
@@ -401,11 +470,24 @@ def test_nothing_is_installed_when_nothing_is_asked_for(repository: Repository, 
     assert "pip" not in asked.read_text()
 
 
-@pytest.mark.parametrize("given", [{"decides": "evals"}, {"version": "latest; ls"}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"decides": "evals"},
+        {"version": "latest; ls"},
+        {"result": "x.md"},
+        {"result": "x.jsonl"},
+        {"result": "x.json\nx"},
+        {"working_directory": "nowhere/::error::hacked"},
+        {"working_directory": "eval.yaml"},
+        {"python": "no-such-python"},
+    ],
+)
 def test_a_mistake_in_an_input_is_told_before_anything_is_done(
     given: dict[str, str], repository: Repository, action: Run
 ) -> None:
     repository.check_out()
     job = action(**given)
     assert (job.code, job.steps) == (2, ["install"])
-    assert [one.name for one in commands(job.log)] == ["error"]
+    assert [one.name for one in job.told] == ["error"]
+    assert job.told[0].data.startswith(f"the input {next(iter(given)).replace('_', '-')}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -163,7 +164,7 @@ def test_a_switch_that_is_neither_on_nor_off_is_wrong_usage(
 ) -> None:
     ended = process(*arguments, env={"QUICKCHECKS_GITHUB": "flase"})
     assert (ended.code, ended.out) == (2, "")
-    assert "QUICKCHECKS_GITHUB is true or false, not 'flase'" in ended.err
+    assert "QUICKCHECKS_GITHUB is true or false, or warnings, not 'flase'" in ended.err
 
 
 @pytest.mark.parametrize("more", [{}, {"FORCE_COLOR": "1"}, {"QUICKCHECKS_GITHUB": "0"}])
@@ -183,6 +184,55 @@ def test_no_recording_is_a_command_in_any_output(more: dict[str, str], write: Wr
         assert commands(ended.out) == []
         assert [one for one in commands(ended.err) if one.name != "error" or one.data.startswith("injected")] == []
         assert "injected" in ended.out + ended.err
+
+
+LATE = """
+import atexit, logging.handlers, os, subprocess, sys
+log = logging.getLogger("mine")
+log.addHandler(logging.handlers.MemoryHandler(9, target=logging.StreamHandler(os.fdopen(os.dup(2), "w"))))
+children = []
+atexit.register(lambda: ([child.wait() for child in children], os.write(2, b"::error::injected at the end\\n")))
+def answer(text):
+    say = "import os, time; time.sleep(0.2); os.write(2, b'::error::injected meanwhile\\\\n')"
+    children.append(subprocess.Popen([sys.executable, "-c", say]))
+    log.error("::error::injected by the log")
+    sys.stdout.buffer.write(b"::error::injected without an end")
+    return text
+"""
+
+
+@pytest.mark.parametrize("asked", ["agent:answer", "agent:missing"])
+def test_what_is_printed_late_is_no_command(asked: str, step: Path, evaluation: str, process: Command) -> None:
+    step.with_name("agent.py").write_text(LATE)
+    step.with_name("eval.yaml").write_text(EVAL.replace("agent:answer", asked))
+    ended = process("run", evaluation)
+    (one,) = as_file(ended)
+    assert one.properties["title"] in ("b: includes('sunny')", "quickchecks")
+    assert ended.err.count("::error::injected") == (7 if asked == "agent:answer" else 1)
+    assert commands(ended.err + "::error::of the next command")[-1] == Told("error", "of the next command")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_copy_of_the_process_lets_no_commands_in(step: Path, evaluation: str, process: Command) -> None:
+    copy = "import os, sys\npid = os.fork()\nif not pid: sys.exit(0)\nos.waitpid(pid, 0)\n"
+    agent = step.with_name("agent.py")
+    agent.write_text(copy + agent.read_text())
+    ended = process("run", evaluation)
+    assert [told.data for told in as_file(ended) if told.data.startswith("injected")] == []
+
+
+def test_the_exit_code_may_decide_nothing(step: Path, evaluation: str, runs: Path, process: Command) -> None:
+    env = {"QUICKCHECKS_GITHUB": "warnings"}
+    for arguments, code in ((("run", evaluation), 1), (("run", "no.yaml"), 2), (("score", runs, "--check", "includes('a')"), 1)):
+        ended = process(*arguments, env=env)
+        assert (ended.code, {one.name for one in as_file(ended)}) == (code, {"warning"})
+
+
+def test_a_row_over_several_lines_is_annotated_at_its_first(step: Path, evaluation: str, process: Command) -> None:
+    step.with_name("cases.csv").write_text('id,input\n\nb,"rain\nand\nrain"\n')
+    step.with_name("eval.yaml").write_text(EVAL.replace("cases.jsonl", "cases.csv"))
+    (one,) = as_file(process("run", evaluation))
+    assert (one.properties["file"], one.properties["line"]) == ("cases.csv", "3")
 
 
 def test_outside_of_github_nothing_is_changed(evaluation: str, write: Write, chat: Chat, process: Command) -> None:

@@ -115,6 +115,28 @@ def test_nothing_is_overwritten(quickchecks: Command) -> None:
     assert files() == FILES
 
 
+def test_a_test_that_is_not_ours_is_not_called_the_test_of_the_agent(quickchecks: Command) -> None:
+    Path("tests").mkdir()
+    Path("tests/test_agent.py").write_text("def test_mine():\n    pass\n")
+    done = quickchecks("init")
+    assert "there is another file of this name, which stays as it is; no test was written" in done.out
+    assert "pytest" not in done.out.partition("Next\n")[2]
+    assert "Test" not in commands(workflow())
+    again = quickchecks("init")
+    assert (again.code, again.out.count("has    ")) == (1, len(FILES) - 1)
+
+
+def test_a_test_of_ours_that_was_changed_is_still_the_test(quickchecks: Command) -> None:
+    quickchecks("init")
+    test = Path("tests/test_agent.py")
+    test.write_text(test.read_text(encoding="utf-8").replace("REPLACE", "replaced"), encoding="utf-8")
+    Path(FILES[0]).unlink()
+    done = quickchecks("init")
+    assert done.code == 1
+    assert "pytest tests/test_agent.py" in done.out.partition("Next\n")[2]
+    assert commands(workflow())["Test"] == "pytest tests/test_agent.py"
+
+
 def test_a_second_time_all_is_there(quickchecks: Command) -> None:
     quickchecks("init")
     again = quickchecks("init")
@@ -128,6 +150,89 @@ def test_a_link_that_leads_nowhere_stays(quickchecks: Command) -> None:
     assert quickchecks("init").code == 1
     assert Path("evals/eval.yaml").is_symlink()
     assert not Path("evals/nowhere").exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+@pytest.mark.parametrize("link", ["evals", "tests", ".github", ".github/workflows"])
+@pytest.mark.parametrize(("to", "where"), [("outside", "out of "), ("missing", "nowhere")])
+def test_nothing_is_written_through_a_link_that_leads_out_or_nowhere(
+    to: str, where: str, link: str, more: list[str], quickchecks: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "outside").mkdir()
+    place = tmp_path / "project" / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(tmp_path / to)
+    refused = quickchecks("init", "project", *more)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith(f"Error: project/{link} is a link that leads {where}")
+    assert files() == []
+    assert not (tmp_path / "missing").exists()
+
+
+def test_a_link_within_the_folder_is_followed(quickchecks: Command) -> None:
+    Path("checks").mkdir()
+    Path("evals").symlink_to("checks")
+    assert quickchecks("init").code == 0
+    assert Path("checks/eval.yaml").is_file()
+
+
+def test_a_folder_whose_name_begins_with_a_dash(quickchecks: Command, tmp_path: Path) -> None:
+    told = quickchecks("init", "--", "-dash").out.partition("Next\n")[2].splitlines()
+    ran = [line.split("  ")[1] for line in told if line.startswith("  ")]
+    assert ran == ["quickchecks run ./-dash/evals/eval.yaml", "pytest ./-dash/tests/test_agent.py"]
+    for command in ran:
+        ended(command, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("repository", "expected"),
+    [
+        ({}, "main"),
+        ({"HEAD": "ref: refs/heads/master"}, "master"),
+        ({"HEAD": "ref: refs/heads/feature/1"}, "feature/1"),
+        ({"HEAD": "ref: refs/heads/feature", "refs/heads/master": "0", "refs/heads/feature": "0"}, "master"),
+        ({"HEAD": "ref: refs/heads/feature", "packed-refs": "# pack-refs\n0a refs/heads/master\n"}, "master"),
+        ({"HEAD": "ref: refs/heads/main", "refs/remotes/origin/HEAD": "ref: refs/remotes/origin/trunk"}, "trunk"),
+        ({"HEAD": "0123456789abcdef0123456789abcdef01234567"}, "main"),
+        ({"HEAD": "ref: refs/heads/.invalid"}, "main"),
+        ({"HEAD": "ref: refs/heads/on"}, "on"),
+        ({"HEAD": "ref: refs/heads/a,b+'#1]"}, "a,b\\+'#1]"),
+    ],
+)
+def test_the_ci_step_runs_for_the_branch_that_there_is(
+    repository: Mapping[str, str], expected: str, quickchecks: Command
+) -> None:
+    for name, text in repository.items():
+        file = Path(".git", name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text + "\n")
+    assert quickchecks("init").code == 0
+    assert branches(Path(FILES[0])) == [expected]
+
+
+def test_the_ci_step_of_a_worktree_runs_for_the_branch_of_its_repository(quickchecks: Command) -> None:
+    own = Path("git/worktrees/other")
+    own.mkdir(parents=True)
+    (own / "HEAD").write_text("ref: refs/heads/feature\n")
+    (own / "commondir").write_text("../..\n")
+    Path("git/packed-refs").write_text("0a refs/heads/master\n")
+    Path(".git").write_text("gitdir: git/worktrees/other\n")
+    assert quickchecks("init").code == 0
+    assert branches(Path(FILES[0])) == ["master"]
+
+
+def branches(file: Path) -> list[object]:
+    on = yaml.safe_load(file.read_text(encoding="utf-8"))[True]  # what YAML makes of the key `on`
+    found = on["push"]["branches"]
+    assert isinstance(found, list)
+    return found
+
+
+@pytest.mark.parametrize("name", ["a b", "[x]", "a: b #c", "Größe 😀"])
+def test_the_ci_step_of_a_folder_with_another_name(name: str, quickchecks: Command) -> None:
+    Path(".git").mkdir()
+    assert quickchecks("init", name).code == 0
+    assert workflow()["defaults"] == {"run": {"working-directory": name}}
 
 
 def test_a_dry_run_writes_nothing(quickchecks: Command) -> None:

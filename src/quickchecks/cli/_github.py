@@ -1,10 +1,14 @@
-"""What a command does as a step of a job on GitHub: the step summary, annotations, and harmless output."""
+"""What a command does as a step of a job on GitHub: the step summary, annotations, and harmless output.
+
+From when code of the user's first runs, the runner takes no commands to the end of the process: what outlives a target, or was
+left for the end, may print at any time. What the command has to say itself is said between a token and the next one.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from typing import TYPE_CHECKING
 
@@ -14,7 +18,19 @@ if TYPE_CHECKING:
     from quickchecks.reports._step import Step
     from quickchecks.reports.github import Kind
 
-__all__ = ("output_of_others", "present_step", "tell", "tell_problem")
+__all__ = ("output_of_others", "present_step", "take_commands_again", "tell", "tell_problem")
+
+
+class _Stopped:
+    """What makes the runner take commands again.
+
+    Attributes:
+        token: The token; empty while it takes them.
+        process: The process that has it: one that was forked off says nothing of it.
+    """
+
+    token = ""
+    process = 0
 
 
 def present_step() -> Step | None:
@@ -37,11 +53,10 @@ def tell(step: Step, code: int, found: Sequence[Kind], report: bytes) -> None:
         found: What went wrong.
         report: The report, in Markdown.
     """
-    from quickchecks.reports._step import say
     from quickchecks.reports.github import annotated
 
     sys.stdout.flush()
-    say(annotated(found, step, "error" if code else "warning"))
+    _say(annotated(found, step, "error" if code else "warning"))
     problem = step.add_to_summary(report)
     if problem:
         click.echo(f"warning: {problem}", err=True)
@@ -51,12 +66,13 @@ def tell_problem(message: str) -> None:
     """Annotate why a command could not do what it was asked; where that is turned off, or not known to be on, nothing."""
     from quickchecks.errors import SettingsError
     from quickchecks.reports._safe import lines
-    from quickchecks.reports._step import say
     from quickchecks.reports._workflow_commands import command
 
     with suppress(SettingsError, OSError):
-        if present_step() is not None:
-            say([command("error", "\n".join(lines(message)), {"title": "quickchecks"})])
+        step = present_step()
+        if step is not None:
+            level = "warning" if step.forgives else "error"
+            _say([command(level, "\n".join(lines(message)), {"title": "quickchecks"})])
 
 
 @contextmanager
@@ -64,27 +80,52 @@ def output_of_others() -> Iterator[None]:
     """While code of the user's runs: what it and its programs print is no part of the result, and goes to standard error.
 
     On GitHub nothing of it is a command, also where it does not go through Python: the runner is told by a token that nobody
-    knows to take no commands until the token comes again. All is one stream, so that it sees this in order.
+    knows to take no commands until the token comes again, at the end of the process. All is one stream, so that it sees this
+    in order.
     """
-    with redirect_stdout(sys.stderr), _one_stream(), _no_commands():
+    _stop_commands()
+    with redirect_stdout(sys.stderr), _one_stream():
         yield
 
 
-@contextmanager
-def _no_commands() -> Iterator[None]:
+def _stop_commands() -> None:
     from quickchecks.reports._step import is_github, say
 
-    if not is_github(os.environ):
-        yield
+    if _Stopped.token or not is_github(os.environ):
         return
+    _Stopped.token, _Stopped.process = _new_token(), os.getpid()
+    say([f"::stop-commands::{_Stopped.token}"])
+
+
+def take_commands_again() -> None:
+    """At the end of the process: let the runner take commands again, those of the commands that come after it in the step."""
+    from quickchecks.reports._step import say
+
+    if not _Stopped.token or _Stopped.process != os.getpid():
+        return
+    for stream in (sys.stdout, sys.stderr):  # what others have left in it is no command either
+        with suppress(OSError, ValueError):
+            stream.flush()
+    with suppress(OSError, ValueError):
+        say(["", f"::{_Stopped.token}::"])  # what was printed last may have had no end of line
+    _Stopped.token = ""
+
+
+def _say(commands: Iterable[str]) -> None:
+    """Say commands to the runner, which takes them and none after them. All is one piece, so that nothing comes between."""
+    from quickchecks.reports._step import say
+
+    told = list(commands)
+    if told and _Stopped.token:
+        before, _Stopped.token = _Stopped.token, _new_token()
+        told = ["", f"::{before}::", *told, f"::stop-commands::{_Stopped.token}"]
+    say(told)
+
+
+def _new_token() -> str:
     from secrets import token_hex
 
-    token = token_hex(16)
-    say([f"::stop-commands::{token}"])
-    try:
-        yield
-    finally:
-        say(["", f"::{token}::"])  # what was printed last may have had no end of line
+    return token_hex(16)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,7 @@ from configparser import ConfigParser
 from configparser import Error as ConfigError
 from pathlib import Path
 
-__all__ = ("project_folder", "pytest_settings", "read_pyproject", "settings_file")
+__all__ = ("main_branch", "project_folder", "pytest_settings", "read_pyproject", "settings_file")
 
 #: Where pytest looks for its settings, in its order, with the table that they stand in.
 _FILES = (
@@ -83,3 +84,34 @@ def _words(value: object) -> Sequence[str]:
 def project_folder(start: Path) -> Path:
     """The folder that pytest takes its settings from when it is started in one: the nearest above that has some, or that one."""
     return next((folder for folder in (start, *start.parents) if settings_file(folder) is not None), start)
+
+
+def main_branch(repository: Path) -> str:
+    """The branch that a repository goes on from, read without git: that of its origin, main or master, or the one that is there.
+
+    Args:
+        repository: The folder of the repository.
+
+    Returns:
+        Its name; "main" where that cannot be told.
+    """
+    own = repository / ".git"
+    pointed = re.fullmatch(r"gitdir: (.+)", _text(own)) if own.is_file() else None  # of a worktree, or a submodule
+    own = repository / pointed[1] if pointed else own
+    common = own / (_text(own / "commondir") or ".")
+    of_origin = re.fullmatch(r"ref: refs/remotes/origin/(.+)", _text(common / "refs" / "remotes" / "origin" / "HEAD"))
+    if of_origin:
+        return of_origin[1]
+    packed = _text(common / "packed-refs").splitlines()
+    for name in ("main", "master"):
+        if (common / "refs" / "heads" / name).is_file() or any(line.endswith(f" refs/heads/{name}") for line in packed):
+            return name
+    current = re.fullmatch(r"ref: refs/heads/([^.].*)", _text(own / "HEAD"))
+    return current[1] if current else "main"
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""

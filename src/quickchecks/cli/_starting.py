@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -15,9 +17,15 @@ from msgspec import Struct
 
 from quickchecks.cli._app import Problem
 from quickchecks.cli._files import NewFile
-from quickchecks.cli._project import pytest_settings, read_pyproject
+from quickchecks.cli._project import main_branch, pytest_settings, read_pyproject
 
-__all__ = ("Planned", "plan", "put")
+__all__ = ("Planned", "as_argument", "plan", "put")
+
+#: What is left out of the CI step where another test stands in the place of ours.
+_WITHOUT_TEST = {"      - name: Test\n        if: ${{ !cancelled() }}\n        run: pytest TEST\n": ""}
+
+#: Words that are no texts in YAML.
+_NO_TEXTS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null")
 
 State = Literal["new", "same", "kept"]
 
@@ -29,7 +37,7 @@ _MEANINGS = {
     "eval.yaml": "the agent, the dataset and the checks, put together",
     "example_agent.py": "a made-up agent: replace it by yours",
     "test_agent.py": "the same as a test of pytest",
-    "quickchecks.yml": "both, for every pull request",
+    "quickchecks.yml": "all of it, for every pull request",
 }
 
 
@@ -50,6 +58,16 @@ class Planned(Struct, frozen=True):
     meaning: str
     state: State
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether a file was kept that has nothing to do with quickchecks; one of ours that was changed since has."""
+        return self.state == "kept" and not (self.path.is_file() and b"quickchecks" in self.path.read_bytes())
+
+
+def as_argument(path: str) -> str:
+    """A path that no program takes for an option."""
+    return f"./{path}" if path.startswith("-") else path
+
 
 def plan(folder: str) -> tuple[Planned, ...]:
     """Say which files belong into a folder.
@@ -61,7 +79,7 @@ def plan(folder: str) -> tuple[Planned, ...]:
         The files, those that are there included.
 
     Raises:
-        Problem: It is no folder, or cannot be looked into.
+        Problem: It is no folder, cannot be looked into, or a link in it leads out of it or nowhere.
     """
     root = Path(folder)
     if os.path.lexists(root) and not root.is_dir():
@@ -72,8 +90,16 @@ def plan(folder: str) -> tuple[Planned, ...]:
     repository = _repository(root)
     places["quickchecks.yml"] = repository / ".github" / "workflows" / "quickchecks.yml"
     values = _values(root, repository, places["test_agent.py"])
+    found: list[Planned] = []
     try:
-        return tuple(_planned(name, path, values) for name, path in places.items())
+        for name, path in places.items():
+            one = _planned(name, path, values)
+            if one.state == "new":
+                _refuse_links(path, repository if name == "quickchecks.yml" else root)
+            if name == "test_agent.py" and one.is_foreign:
+                values = {**_WITHOUT_TEST, **values}
+            found.append(one)
+        return tuple(found)
     except OSError as error:
         raise Problem(f"{error.filename or folder} cannot be read: {error.strerror or error}") from error
 
@@ -103,6 +129,19 @@ def put(planned: Sequence[Planned]) -> None:
         raise
 
 
+def _refuse_links(path: Path, root: Path) -> None:
+    """Refuse to write where somebody does not expect it.
+
+    Raises:
+        Problem: A folder on the way is a link that leads out of the root, or nowhere.
+    """
+    for folder in reversed(path.parents):
+        below = folder != root and folder.is_relative_to(root)
+        if below and folder.is_symlink() and not (folder.exists() and folder.resolve().is_relative_to(root.resolve())):
+            where = f"out of {root.resolve()}" if folder.exists() else "nowhere"
+            raise Problem(f"{folder} is a link that leads {where}: nothing was written; put a folder in its place")
+
+
 def _planned(name: str, path: Path, values: Mapping[str, str]) -> Planned:
     stored = f"{name}.txt" if name.endswith(".py") else name  # no module of ours
     template = files("quickchecks").joinpath("cli", "templates", stored).read_text(encoding="utf-8")
@@ -127,14 +166,27 @@ def _values(root: Path, repository: Path, test: Path) -> dict[str, str]:
         "parents[1]": f"parents[{up}]",
         'python-version: "PYTHON"': f'python-version: "{sys.version_info.major}.{sys.version_info.minor}"',
         "pip install PACKAGES": f"pip install {_packages(root)}",
-        "pytest TEST": f"pytest {Path(os.path.relpath(test, root)).as_posix()}",
+        "pytest TEST": f"pytest {shlex.quote(as_argument(Path(os.path.relpath(test, root)).as_posix()))}",
+        "branches: [main]": f"branches: [{_in_yaml(_exactly(main_branch(repository)))}]",
     }
     if folder == ".":
         found["    defaults:\n      run:\n        working-directory: FOLDER\n"] = ""
         found["FOLDER/"] = ""
     else:
-        found["FOLDER"] = folder
+        found[": FOLDER/result.json"] = f": {_in_yaml(f'{folder}/result.json')}"
+        found[": FOLDER"] = f": {_in_yaml(folder)}"
     return found
+
+
+def _exactly(branch: str) -> str:
+    """A filter of branches that only one has: GitHub takes some signs of a name for a pattern."""
+    return re.sub(r"(?=[+!])", r"\\", branch)
+
+
+def _in_yaml(text: str) -> str:
+    """A text in YAML, in quotation marks unless it is sure to be a text without."""
+    plain = re.fullmatch(r"[a-z][a-z_-]*(/[a-z][a-z_.-]*)*", text) and text not in _NO_TEXTS
+    return text if plain else json.dumps(text, ensure_ascii=False)
 
 
 def _packages(root: Path) -> str:

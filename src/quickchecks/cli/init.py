@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ("init",)
 
+_KEPT = "there is another file of this name, which stays as it is"
+
 _EPILOG = """\b
 Examples:
   quickchecks init                          in the folder of your project
@@ -47,25 +49,27 @@ def init(folder: str, dry_run: bool) -> None:
 def _lines(folder: str, planned: Sequence[Planned], dry_run: bool) -> Iterator[Line]:
     from importlib.util import find_spec
 
+    from quickchecks.cli._starting import as_argument
     from quickchecks.reports._safe import path
     from quickchecks.reports.terminal import BLANK, line
 
-    shown = {one.name: path(os.path.relpath(one.path)) for one in planned}
+    shown = {one.name: path(as_argument(os.path.relpath(one.path))) for one in planned}
     width = max(map(len, shown.values()))
     words = {"new": "would write" if dry_run else "wrote", "same": "has", "kept": "kept"}
     styles = {"new": "green", "same": "dim", "kept": "yellow"}
     column = max(map(len, words.values())) if dry_run else len("wrote")
     for one in planned:
-        why = "there is another file of this name, which stays as it is" if one.state == "kept" else one.meaning
+        why = _KEPT if one.state == "kept" else one.meaning
+        if one.is_foreign and one.name == "test_agent.py":
+            why = f"{_KEPT}; no test was written"
         word = f"{words[one.state]:<{column}}"
         yield line((word, styles[one.state]), f"  {shown[one.name]:<{width}}  ", (why, "dim"), hang=column + width + 4)
     yield BLANK
     yield line(("Next", "bold"))
     install = "" if find_spec("pytest") else "pip install pytest && "
-    commands = (
-        (f"quickchecks run {_quoted(shown['eval.yaml'])}", "ask the agent, and judge what it answers"),
-        (f"{install}pytest {_quoted(shown['test_agent.py'])}", "the same as a test"),
-    )
+    commands = [(f"quickchecks run {_quoted(shown['eval.yaml'])}", "ask the agent, and judge what it answers")]
+    if not any(one.name == "test_agent.py" and one.is_foreign for one in planned):
+        commands.append((f"{install}pytest {_quoted(shown['test_agent.py'])}", "the same as a test"))
     width = max(len(command) for command, _ in commands)
     for command, meaning in commands:
         yield line(f"{command:<{width}}  ", (meaning, "dim"), indent=2, hang=width + 4)

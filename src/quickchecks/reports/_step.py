@@ -14,6 +14,8 @@ __all__ = ("SWITCH", "Step", "is_github", "say")
 
 #: The variable that turns the summary and the annotations off.
 SWITCH = "QUICKCHECKS_GITHUB"
+#: The value of it that makes every annotation a warning: the exit code is not what decides.
+_WARNINGS = "warnings"
 #: GitHub drops a summary that is longer than this many bytes, all of it.
 MAX_SUMMARY = 1024 * 1024
 
@@ -38,11 +40,13 @@ class Step(Struct, frozen=True):
         folder: The current directory.
         workspace: The folder that the repository was checked out to.
         summary: The file that holds the summary of the step.
+        forgives: Whether every annotation is a warning, because the exit code is not what decides.
     """
 
     folder: str
     workspace: str = ""
     summary: str = ""
+    forgives: bool = False
 
     @classmethod
     def present(cls, environment: Mapping[str, str]) -> Step | None:
@@ -52,17 +56,18 @@ class Step(Struct, frozen=True):
             environment: The variables of the process.
 
         Raises:
-            SettingsError: The variable that turns it off is neither true nor false.
+            SettingsError: The variable that turns it off has another value than those that there are.
         """
         wanted = environment.get(SWITCH, "").strip().lower()
-        if wanted and wanted not in (*_YES, *_NO):
-            raise SettingsError(f"the variable {SWITCH} is true or false, not {environment[SWITCH]!r}")
+        if wanted and wanted not in (*_YES, *_NO, _WARNINGS):
+            raise SettingsError(f"the variable {SWITCH} is true or false, or {_WARNINGS}, not {environment[SWITCH]!r}")
         if not is_github(environment) or wanted in _NO:
             return None
-        return cls(os.getcwd(), environment.get("GITHUB_WORKSPACE", ""), environment.get("GITHUB_STEP_SUMMARY", ""))
+        workspace, summary = environment.get("GITHUB_WORKSPACE", ""), environment.get("GITHUB_STEP_SUMMARY", "")
+        return cls(os.getcwd(), workspace, summary, wanted == _WARNINGS)
 
     def in_repository(self, file: str) -> str:
-        """The path of a file in the repository; that of a file that lies elsewhere stays as it is.
+        """The path of a file in the repository; empty when it lies elsewhere, and as it is where no repository is known.
 
         Args:
             file: The file, as the user named it.
@@ -73,7 +78,7 @@ class Step(Struct, frozen=True):
             root, path = normal(self.workspace), normal(os.path.join(self.folder, file))
             if path.startswith(root.rstrip(os.sep) + os.sep):
                 return os.path.relpath(path, root).replace(os.sep, "/")
-        return file
+        return ""
 
     def add_to_summary(self, report: bytes) -> str:
         """Write a report to the end of the summary.

@@ -74,11 +74,12 @@ def annotated(kinds: Sequence[Kind], step: Step, level: Literal["error", "warnin
     Args:
         kinds: What went wrong.
         step: The step, which knows where the files lie.
-        level: "error" when the step fails by it.
+        level: "error" when the step fails by it; where the step forgives, all are warnings.
 
     Yields:
         The commands, a line each.
     """
+    level = "warning" if step.forgives else level
     rounds = zip_longest(*([(kind, one) for one in kind.annotations] for kind in kinds))
     found = [pair for pair in chain.from_iterable(rounds) if pair is not None]
     total = sum(kind.count for kind in kinds)
@@ -86,8 +87,10 @@ def annotated(kinds: Sequence[Kind], step: Step, level: Literal["error", "warnin
     for kind, one in shown:
         rest = kind.count - sum(other is kind for other, _ in shown)
         more = f"\n{rest:,} more of this kind" if rest and one is kind.annotations[0] else ""
-        at = {"file": path(step.in_repository(one.file)), "line": one.line, "title": one.title}
-        yield command(level, one.message + more, at)
+        file = path(step.in_repository(one.file))
+        outside = f"\nat {Source(path(one.file), one.line)}, outside of the repository" if one.file and not file else ""
+        at = {"file": file, "line": one.line if file else None, "title": one.title}
+        yield command(level, one.message + outside + more, at)
     if total > len(shown):
         hint = "the step summary shows every kind" if step.summary else "the log shows every kind"
         yield command(level, f"and {total - len(shown):,} more: {hint}", {"title": "quickchecks"})
