@@ -6,9 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from quickchecks import _wire
 from quickchecks._run import ToolCall
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = (
     "REASON_LIMIT",
@@ -21,6 +25,7 @@ __all__ = (
     "many",
     "masked",
     "name",
+    "not_loaded",
     "passage",
     "quoted",
     "value",
@@ -163,6 +168,14 @@ def listed(items: Sequence[str], limit: int = 8, joint: str = ", ") -> str:
     if len(items) > limit:
         items = [*items[: limit - 1], "…", items[-1]]
     return joint.join([name(item) for item in items])
+
+
+def not_loaded(point: EntryPoint, why: BaseException | str) -> str:
+    """Say why what another package adds cannot be used: the package, its entry point, and what is wrong with it."""
+    package = f" of {point.dist.name} {point.dist.version}" if point.dist is not None else ""
+    if isinstance(why, BaseException):
+        why = f"cannot be loaded: {type(why).__name__}: {why}"
+    return capped(_one_line(f"the entry point {point.name} = {point.value}{package} {why}"))
 
 
 def many(count: int, noun: str) -> str:

@@ -410,10 +410,11 @@ class Point:
     def __init__(self, name: str, module: Foreign) -> None:
         self.name = name
         self.value = f"somewhere:{name}"
+        self.dist = None
         self._module = module
 
     def load(self) -> Foreign:
-        if isinstance(self._module, Exception):
+        if isinstance(self._module, BaseException):
             raise self._module
         return self._module
 
@@ -448,9 +449,14 @@ def test_two_formats_that_claim_one_value_are_told_of(points: list[Point]) -> No
 
 def test_a_broken_format_does_not_take_the_others(points: list[Point], caplog: pytest.LogCaptureFixture) -> None:
     points.append(Point("broken", ImportError("no such thing")))
+    points.append(Point("leaves", SystemExit(0)))
     points.append(Point("values", third_party(lambda v: True, lambda v: Run())))
     assert load_run({"a": 1}).format == "values"
-    assert "the format broken cannot be loaded" in caplog.text
+    assert "broken = somewhere:broken cannot be loaded: ImportError: no such thing" in caplog.text
+    with pytest.raises(
+        UnknownNameError, match=r"no format 'leaves': .* leaves = somewhere:leaves cannot be loaded: SystemExit: 0"
+    ):
+        adapters.read("runs.jsonl", format="leaves")
     assert "quickchecks has one of that name" in caplog.text
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 import re
 from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
 
 import pytest
 
 from quickchecks import Scorer, checks
 from quickchecks._scorer.catalogue import describe_all
+from quickchecks._scorer.expression import parse
 from quickchecks.checks import ALIASES, suggestion, vocabulary
+from quickchecks.errors import UnknownNameError
 
 MADE = [
     checks.includes("a"),
@@ -45,6 +48,27 @@ def test_other_packages_add_checks_but_replace_none(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: entries)
     assert vocabulary()["mentions"] is checks.includes
     assert vocabulary()["includes"] is checks.includes
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("nowhere_at_all", "cannot be loaded: ModuleNotFoundError: No module named 'nowhere_at_all'"),
+        ("leaves", "cannot be loaded: SystemExit: 0"),
+        ("quickchecks.checks:ALIASES", "which cannot be called"),
+    ],
+)
+def test_a_broken_check_takes_no_other_away_and_says_why_when_it_is_asked_for(
+    value: str, why: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "leaves.py").write_text("raise SystemExit(0)")
+    monkeypatch.syspath_prepend(tmp_path)
+    entries = EntryPoints([EntryPoint("evil", value, "quickchecks.checks")])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: entries)
+    assert parse("includes('sunny')", vocabulary()).identity == "includes('sunny')"
+    assert "evil" not in vocabulary()
+    with pytest.raises(UnknownNameError, match=f"there is no check 'evil': the entry point evil = {value} .*{why}"):
+        parse("evil('x')", vocabulary())
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,8 @@ def test_errors_that_cannot_be_written_keep_their_exit_code(redirections: str, s
 def test_a_report_on_a_full_device_is_named_and_exit_2(arguments: str, name: str, shell: Shell, tmp_path: Path) -> None:
     (tmp_path / name).symlink_to("/dev/full")
     ended = shell(f"{arguments} -o {name}", "")
-    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.returncode == 2
+    assert ended.stdout.endswith(" · exit 1\n"), "what was found is told all the same"
     assert ended.stderr == f"Error: {name} cannot be written: No space left on device\n"
 
 

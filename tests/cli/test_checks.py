@@ -13,6 +13,8 @@ from quickchecks._scorer.checks_file import parse_checks
 from quickchecks._scorer.expression import parse
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import Command
 
 NAMES = sorted(checks.vocabulary())
@@ -53,3 +55,33 @@ def test_an_unknown_check_is_answered_with_what_it_is_called_here(name: str, hin
     ended = quickchecks("checks", name)
     assert (ended.code, ended.out) == (2, "")
     assert hint in ended.err
+
+
+def test_a_broken_package_is_a_warning_and_takes_nothing_away(process: Command, tmp_path: Path) -> None:
+    (tmp_path / "leaves.py").write_text("raise SystemExit(0)")
+    info = tmp_path / "evil_package-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: evil-package\nVersion: 1\n")
+    points = "[quickchecks.checks]\nevil = nomod\n[quickchecks.reports]\nevil = leaves\n[quickchecks.adapters]\nevil = leaves\n"
+    (info / "entry_points.txt").write_text(points)
+    (tmp_path / "runs.jsonl").write_text('"It is sunny."\n')
+    listed = process("checks")
+    assert listed.code == 0
+    assert "includes" in listed.out
+    said = "the entry point evil = nomod of evil-package 1 cannot be loaded: ModuleNotFoundError: No module named 'nomod'"
+    assert listed.err == f"warning: not in this list: {said}\n"
+    assert process("demo").code == 0
+    score = ["score", "runs.jsonl", "--format", "values", "--check"]
+    assert process(*score, "includes('sunny')", "-o", "out.csv").code == 0
+    for arguments, why in (
+        (["checks", "evil"], said),
+        ([*score, "evil()"], said),
+        ([*score, "includes('sunny')", "-o", "out.evil"], "evil = leaves of evil-package 1 cannot be loaded: SystemExit: 0"),
+        (
+            ["score", "runs.jsonl", "--format", "evil", "--check", "includes('sunny')"],
+            "evil = leaves of evil-package 1 cannot be",
+        ),
+    ):
+        ended = process(*arguments)
+        assert (ended.code, ended.out) == (2, "")
+        assert why in ended.err

@@ -91,7 +91,8 @@ def test_a_broken_package_offers_nothing_and_says_nothing(offered: Callable[[str
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[quickchecks.checks]\nbroken = broken\n[quickchecks.adapters]\nopenings = broken\n")
-    assert offered("quickchecks checks ") == []  # the folder of the process is on the path of python -m
+    assert offered("quickchecks checks b") == []  # the folder of the process is on the path of python -m
+    assert any(one.startswith("plain,includes") for one in offered("quickchecks checks "))
     assert offered("quickchecks score x --format openi") == ["plain,openings"]
 
 

@@ -26,6 +26,10 @@ from quickchecks.reports.terminal_evaluation import eval_lines
 if TYPE_CHECKING:
     from tests.cli.conftest import Command
 
+    from quickchecks.cli._files import Files
+
+needs_full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device here that is always full")
+
 AGENT = """
 def answer(question):
     with open("asked.txt", "a") as file:
@@ -86,7 +90,15 @@ def test_the_hasty_agent_of_the_example_fails(quickchecks: Command, weather: Pat
         ("scorers: [{check: {includes: z}, threshold: 0.5}]", "gates", 0, "scored · exit 0"),
         ("scorers: [{check: no_tool_errors, threshold: 0.5}]", "any", 3, "undecided · exit 3"),
         ("scorers: [{check: no_tool_errors, threshold: 0.5}]", "gates", 3, "undecided · exit 3"),
-        ("scorers: [{check: no_tool_errors, threshold: 0.5}]", "never", 0, "undecided · exit 0"),
+        ("scorers: [{check: no_tool_errors, threshold: 0.5}]", "never", 3, "undecided · exit 3"),
+        ("scorers: [no_tool_errors]", "any", 3, "nothing scored · exit 3"),
+        ("scorers: [no_tool_errors]", "never", 3, "nothing scored · exit 3"),
+        (
+            "scorers: [{includes: a}]\ngates: [{when: {condition: {includes: c}, check: no_tool_errors}}]",
+            "never",
+            3,
+            "undecided · exit 3",
+        ),
         ("scorers: [{includes: z}]", "any", 0, "nothing asserted · exit 0"),
         ("gates: [{when: {condition: {includes: z}, check: {includes: y}}}]", "any", 3, "undecided · exit 3"),
         ("gates: [no_tool_errors]", "any", 3, "undecided · exit 3"),
@@ -113,7 +125,7 @@ def test_a_target_that_breaks_never_ends_with_0(
     ended = quickchecks("run", file)
     assert ended.code == code
     assert "ValueError: no" in ended.out
-    assert ended.out.splitlines()[-1] == f"nothing asserted{'' if allowed else ', 1 broke'} · exit {code}"
+    assert ended.out.splitlines()[-1] == f"nothing {'scored' if allowed else 'asserted, 1 broke'} · exit {code}"
 
 
 def test_what_a_target_prints_is_no_part_of_the_result(quickchecks: Command, weather: Path) -> None:
@@ -157,6 +169,19 @@ def test_nothing_is_asked_when_the_result_could_not_be_written(
     assert problem in ended.err
     assert "imported" not in ended.err
     assert not Path("new").exists()
+
+
+@needs_full_device
+@pytest.mark.parametrize("suffix", ["json", "jsonl", "csv", "html", "md", "junit.xml"])
+def test_a_file_that_cannot_be_written_loses_neither_the_result_nor_the_others(
+    suffix: str, quickchecks: Command, evalfile: Callable[[str], Path]
+) -> None:
+    Path(f"full.{suffix}").symlink_to("/dev/full")
+    ended = quickchecks("run", evalfile("data: [a]\ngates: [{includes: a}]"), "-o", f"full.{suffix}", "-o", "z.csv")
+    assert ended.code == 2
+    assert ended.out.splitlines()[-1] == "passed · exit 0"
+    assert ended.err == f"wrote z.csv\nError: full.{suffix} cannot be written: No space left on device\n"
+    assert "passed" in Path("z.csv").read_text(encoding="utf-8")
 
 
 def test_options_of_the_command_take_the_place_of_those_of_the_file(
@@ -442,7 +467,7 @@ class Shown:
     def __init__(self) -> None:
         self.results: list[EvalResult] = []
 
-    def __call__(self, result: EvalResult) -> int:
+    def __call__(self, result: EvalResult, files: Files) -> int:
         self.results.append(result)
         return eval_exit_code(result)
 

@@ -13,6 +13,8 @@ from quickchecks import load_runs
 if TYPE_CHECKING:
     from tests.cli.conftest import Chat, Command, Write
 
+needs_full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device here that is always full")
+
 
 def test_the_failures_are_shown_with_their_places_and_reasons(quickchecks: Command, runs: Path) -> None:
     ended = quickchecks("score", runs, "--check", "no_tool_errors()", "--check", "did_not_call('refund')")
@@ -278,9 +280,23 @@ def test_a_report_replaces_the_old_one_only_when_it_is_complete(
     Path("out.json").write_text("old")
     monkeypatch.setattr("quickchecks.reports.as_json._Object.add", fails)
     ended = quickchecks("score", runs, "--check", "no_tool_errors", "-o", "out.json")
-    assert (ended.code, ended.err) == (2, "Error: a file could not be written: No space left on device\n")
+    assert (ended.code, ended.err) == (2, "Error: out.json cannot be written: No space left on device\n")
     assert Path("out.json").read_text() == "old"
     assert sorted(path.name for path in Path().iterdir()) == ["out.json", "runs.jsonl"]
+
+
+@needs_full_device
+@pytest.mark.parametrize("option", ["-o", "--failures"])
+@pytest.mark.parametrize("suffix", ["json", "jsonl", "csv", "html", "md", "junit.xml"])
+def test_a_file_that_cannot_be_written_loses_neither_the_result_nor_the_others(
+    suffix: str, option: str, quickchecks: Command, runs: Path
+) -> None:
+    Path(f"full.{suffix}").symlink_to("/dev/full")
+    ended = quickchecks("score", runs, "--check", "no_tool_errors()", option, f"full.{suffix}", "-o", "z.csv")
+    assert ended.code == 2
+    assert ended.out.splitlines()[-1] == "failed: 1 of 3 runs · exit 1"
+    assert ended.err == f"wrote z.csv\nError: full.{suffix} cannot be written: No space left on device\n"
+    assert len(Path("z.csv").read_text(encoding="utf-8").splitlines()) == 4
 
 
 def test_a_link_stays_and_what_it_points_to_is_replaced(quickchecks: Command, runs: Path) -> None:

@@ -104,6 +104,26 @@ def test_an_item_of_a_result_with_its_scores(quickchecks: Command) -> None:
 
 
 @pytest.mark.usefixtures("result")
+def test_an_item_whose_target_broke_is_shown_with_the_frames_of_the_target(quickchecks: Command) -> None:
+    ended = quickchecks("share", "result.json:item:c", "-o", "out.html")
+    assert (ended.code, ended.err) == (0, "wrote out.html\n")
+    found = page()
+    assert found.texts["title"] == ["Broke – result.json: item:c"]
+    assert [one.strip() for one in found.texts["dd"]] == ["c", "sun"]
+    assert "ValueError: no answer" in found.body
+    assert "in answer" in found.body
+    assert "quickchecks/_" not in found.body
+    assert "What happened" not in found.texts["h2"]
+
+
+@pytest.mark.usefixtures("runs")
+def test_several_pages_are_the_same(quickchecks: Command) -> None:
+    ended = quickchecks("share", "runs.jsonl:2", "-o", "a.html", "-o", "b.html")
+    assert (ended.code, ended.err) == (0, "wrote a.html\nwrote b.html\n")
+    assert Path("a.html").read_bytes() == Path("b.html").read_bytes()
+
+
+@pytest.mark.usefixtures("result")
 def test_other_checks_may_be_put_to_an_item(quickchecks: Command) -> None:
     assert quickchecks("share", "result.json:item:b", "--check", "includes('rainy')", "-o", "out.html").code == 0
     assert page().texts["h1"] == ["Passed"]
@@ -147,7 +167,12 @@ def test_of_repetitions_the_one_that_failed(quickchecks: Command) -> None:
         (["runs.jsonl", "--run", "7", "-o", "out.html"], "runs.jsonl holds 3 runs, so there is none with the number 7"),
         (["result.json:item:d", "-o", "out.html"], "there is no item 'item:d' in result.json\n  "),
         (["result.json", "-o", "out.html"], "result.json holds 3 items: say which, such as result.json:item:"),
-        (["result.json:item:c", "-o", "out.html"], "the run of 'item:c' is not in result.json"),
+        (["result.json:zzz", "-o", "out.html"], "there is no item 'zzz' in result.json\n"),
+        (
+            ["result.json:item:c", "--check", "includes('a')", "-o", "out.html"],
+            "the target broke on 'item:c', so that there is no",
+        ),
+        (["runs.jsonl:2", "-o", "out.html", "-o", "./out.html"], "./out.html stands twice among the files to write"),
         (
             ["result.json:item:a", "--run", "2", "-o", "out.html"],
             "'item:a' was run 1 times, so there is no run with the number 2",
@@ -169,6 +194,7 @@ def test_a_mistake_is_one_clean_message(quickchecks: Command, arguments: list[st
     assert ended.code == 2
     assert message in ended.err
     assert "Traceback" not in ended.err
+    assert not ended.err.endswith((" \n", "\n\n"))
     assert not Path("out.html").exists()
 
 

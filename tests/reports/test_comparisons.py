@@ -100,7 +100,7 @@ def test_what_a_claim_leaves_out(comparison: EvalComparison, said: str) -> None:
 
 def test_how_many_moved() -> None:
     assert counted(EvalComparison()) == "0 broke, 0 mended"
-    assert counted(EvalComparison(broke=(FLAKY,), better=(FLAKY, FLAKY))) == "1 broke, 0 mended, 2 better"
+    assert counted(EvalComparison(broke=(FLAKY,), better=(FLAKY, FLAKY))) == "1 broke, 0 mended, 1 item better in 2 checks"
 
 
 @pytest.mark.parametrize(

@@ -229,13 +229,18 @@ def test_what_broke_since_is_annotated() -> None:
         ("cases.jsonl", "evals/cases.jsonl"),
         ("../data/cases.jsonl", "data/cases.jsonl"),
         ("/work/repo/x.jsonl", "x.jsonl"),
-        ("/elsewhere/x.jsonl", "/elsewhere/x.jsonl"),
-        ("../../repository/x.jsonl", "../../repository/x.jsonl"),
+        ("/elsewhere/x.jsonl", ""),
+        ("../../repository/x.jsonl", ""),
         ("", ""),
     ],
 )
 def test_paths_are_those_of_the_repository(file: str, shown: str) -> None:
     assert STEP.in_repository(file) == shown
+
+
+def test_a_file_outside_of_the_repository_is_told_in_the_message() -> None:
+    one = Kind((Annotation("a: includes('b')", "c", "../../o.jsonl", 3),), 1)
+    assert told([one]) == [Told("error", "c\nat ../../o.jsonl:3, outside of the repository", {"title": "a: includes('b')"})]
 
 
 def test_a_workspace_behind_a_link_is_known(tmp_path: Path) -> None:

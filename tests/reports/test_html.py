@@ -72,7 +72,7 @@ HOSTILE = {
 }  # fmt: skip
 
 #: Everything that the pages may be made of. Who adds to it has to know that it can neither run nor load anything.
-ATTRIBUTES = {"class", "id", "aria-labelledby", "open", "tabindex", "colspan", "scope", "role", "lang"}
+ATTRIBUTES = {"class", "data-column", "id", "aria-labelledby", "open", "tabindex", "colspan", "scope", "role", "lang"}
 
 
 def evaluated(text: str) -> EvalResult:
@@ -222,6 +222,8 @@ def test_elements_take_no_attributes_but_ours() -> None:
             el("p", cls=wrong)
         with pytest.raises(ValueError, match="is no name"):
             el("p", id=wrong)
+        with pytest.raises(ValueError, match="is no name"):
+            el("td", column=wrong)
         with pytest.raises(ValueError, match="is no id"):
             link(wrong)
     with pytest.raises(ValueError, match="'script' is no element"):
@@ -381,11 +383,26 @@ def test_what_is_only_measured_comes_last_and_says_so() -> None:
 def test_scored_runs_are_counted_and_some_of_each_kind_shown() -> None:
     runs = [run("rain" if number % 2 else "sun", call("look", error="down")) for number in range(400)]
     page = Page(scored(runs, [entry_of(checks.includes("sun")), entry_of(checks.no_tool_errors())]))
-    assert "What must pass on every run did not on 400 of 400 runs." in page.body
-    assert re.search(r"400 runs failed\. \d+ of them are shown, some of each kind\.", page.body)
+    assert "400 of 400 runs failed what must pass on every run." in page.body
+    assert re.search(r"Something went wrong on 400 runs: 400 failed\. \d+ of them are shown, some of each kind\.", page.body)
     shown = page.texts["summary"].count("What happened")
     assert _html_found.RUNS_OF_A_KIND <= shown <= 2 * _html_found.RUNS_OF_A_KIND
     assert "… 195 more runs of this kind" in page.body
+
+
+def test_what_failed_and_what_lacks_evidence_are_counted_apart() -> None:
+    asked = [run("sun", gaps=(Gap("calls", "a text does not show calls"),)) for _ in range(100)]
+    runs: list[Run | RecordingError] = [run("rain"), *asked, RecordingError("no run", file="runs.jsonl", line=7)]
+    page = Page(scored(runs, [entry_of(checks.excludes("rain")), entry_of(checks.max_tool_calls(1))]))
+    assert "1 of 101 runs failed what must pass on every run. 1 record cannot be read." in page.body
+    assert "Something went wrong on 101 runs: 1 failed, 100 without evidence." in page.body
+
+
+def test_a_column_without_anything_in_it_is_left_out() -> None:
+    titles = [("check", ""), ("passed", "number"), ("note", "wide")]
+    table = Page(document("x", _html_found.table("checks", titles, [["a", "1", ""], ["b", "", ""]])))
+    assert (table.texts["th"], table.texts["td"]) == (["check", "passed", "a", "b"], ["1", ""])
+    assert '<td class="number" data-column="passed">1</td>' in table.source
 
 
 def test_many_kinds_of_failure_take_no_more_room_than_there_is() -> None:
@@ -438,6 +455,16 @@ def test_a_comparison_says_what_moved_item_by_item() -> None:
     assert "sunny: passed → failed" in page.body
     assert '"sun" is not in the answer' in page.body
     assert "sunny: failed → passed" in page.body
+    assert "How the runs differ: the answer differs from 0 on:" in page.body
+
+
+def test_a_comparison_counts_items_and_checks_in_their_own_words() -> None:
+    def evaluate(answer: str) -> EvalResult:
+        return run_evals_sync(["a", "b"], lambda _: answer, gates=[checks.includes("sun"), checks.excludes("rain")])
+
+    page = Page(as_html.comparison(compare_results(evaluate("sun"), evaluate("rain"))))
+    assert "2 items broke in 4 checks" in page.body
+    assert page.texts["h2"][0] == "What broke (4 checks on 2 items)"
 
 
 def test_the_page_of_a_failing_example_is_as_it_was_read() -> None:

@@ -162,6 +162,8 @@ def test_nothing_is_wider_than_a_small_screen(chromium: Browser, kind: str, widt
     chromium.click_all("details:not([open]) > summary")
     assert chromium.ask("innerWidth") == width
     assert chromium.ask("document.documentElement.scrollWidth") == width
+    whole = "[...document.querySelectorAll('.scroll')].every(table => table.scrollWidth <= table.clientWidth)"
+    assert chromium.ask(whole) is True, "nothing of a table is out of sight"
 
 
 #: The contrast of each text with what is behind it, of the worst: as WCAG reckons it.

@@ -131,7 +131,16 @@ class TestEvaluations:
             "item 0": "skipped",
             "judge": "failure",
         }
-        assert junit.kinds(as_junit_xml.evaluation(evaluated(["unknown"], [told("judge")]))) == {"item 0": "failure"}
+        assert junit.kinds(as_junit_xml.evaluation(evaluated(["unknown"], [told("judge")]))) == {"item 0": "error"}
+
+    def test_what_lacks_evidence_is_red_and_not_counted_as_failed(self) -> None:
+        answers = ["fail unknown", "unknown unknown", "pass unknown"]
+        suite = junit.read(as_junit_xml.evaluation(evaluated(answers, [told("one"), told("other", 1)])))
+        assert (suite.failures, suite.errors) == (1, 2)
+        entries = [CheckEntry(told("one"), "gate"), CheckEntry(told("other", 1), "gate")]
+        written, result = scored([run(answer) for answer in answers], entries)
+        suite = junit.read(written)
+        assert (result.failing_runs, suite.failures, suite.errors) == (1, 1, 2)
 
     def test_what_was_broken_off_is_red_though_all_that_ran_passed(self) -> None:
         result = replace(evaluated(["pass"], [told("judge")]), interrupted=True)

@@ -111,7 +111,9 @@ def test_another_package_can_add_a_form() -> None:
 
 @pytest.mark.usefixtures("of_others")
 def test_a_form_that_cannot_be_loaded_says_why_and_takes_no_other_away() -> None:
-    with pytest.raises(UnknownNameError, match=r"a\.missing: there is no .* '\.missing': it cannot be loaded: AttributeError: "):
+    with pytest.raises(
+        UnknownNameError, match=r"a\.missing: there is no .* '\.missing': the entry point missing = .* cannot be loaded: Attr"
+    ):
         form_of("a.missing", "evaluation")
     assert ".mine" in suffixes("evaluation")
 

@@ -95,8 +95,8 @@ def test_the_verdict_and_the_exit_code(
         (entry_of(checks.did_not_call("x") & checks.when(checks.called_tool("x"), includes)), "gates", 0),
         (entry_of(checks.when(checks.called_tool("x"), includes)), "gates", 3),
         (threshold(checks.when(checks.called_tool("x"), includes), 0.5), "gates", 3),
-        (threshold(checks.when(checks.called_tool("x"), includes), 0.5), "never", 0),
-        (entry_of(checks.when(checks.called_tool("x"), includes)), "never", 0),
+        (threshold(checks.when(checks.called_tool("x"), includes), 0.5), "never", 3),
+        (entry_of(checks.when(checks.called_tool("x"), includes)), "never", 3),
     ],
 )
 def test_fail_on_decides_what_a_failure_is(entry: CheckEntry, fail_on: FailOn, code: int) -> None:
@@ -107,6 +107,11 @@ def test_fail_on_decides_what_a_failure_is(entry: CheckEntry, fail_on: FailOn, c
 def test_nothing_scored_is_never_success(fail_on: FailOn) -> None:
     assert tallied([includes], []).exit_code(fail_on) == 3
     assert tallied([half], []).exit_code(fail_on) == 3
+    answers = [STRING]
+    for mode in ("gate", "watch", "shadow"):
+        result = tallied([CheckEntry(checks.used_no_tools(), mode)], answers)
+        assert (result.nothing_scored, result.exit_code(fail_on)) == (True, 3)
+    assert tallied([checks.used_no_tools(), CheckEntry(includes, "watch")], answers).exit_code(fail_on) == 3, "it is undecided"
 
 
 @pytest.mark.parametrize("fail_on", ["any", "gates", "never"])

@@ -9,8 +9,8 @@ __all__ = ("eval_exit_code", "nothing_scored")
 
 
 def nothing_scored(result: EvalResult) -> bool:
-    """Whether no score has come of it at all: no items, or none that was answered."""
-    return not any(item.scores for item in result.items)
+    """Whether no scorer could say anything of any item: no items, none that was answered, or no evidence in any."""
+    return not any(score.value is not None for item in result.items for score in item.scores)
 
 
 def eval_exit_code(result: EvalResult, fail_on: FailOn = "any") -> int:
@@ -18,8 +18,8 @@ def eval_exit_code(result: EvalResult, fail_on: FailOn = "any") -> int:
 
     Args:
         result: The result.
-        fail_on: "any": whatever did not pass. "gates": a threshold that was missed is no failure; one
-            that is undecided stays so. "never": nothing is.
+        fail_on: "any": whatever did not pass. "gates": a threshold that was missed is no failure. "never": nothing is. What
+            is undecided stays so.
 
     Returns:
         0 passed, or nothing was asserted; 1 failed, or a threshold was missed; 3 undecided, or nothing was scored (which no
@@ -28,14 +28,8 @@ def eval_exit_code(result: EvalResult, fail_on: FailOn = "any") -> int:
     if result.interrupted:
         return INTERRUPTED
     failed = result.verdict == "failed" or (result.verdict is None and result.error_count > result.max_errors)
-    if nothing_scored(result) and not failed:
-        return 3
-    if fail_on == "never":
-        return 3 if nothing_scored(result) else 0
-    if failed:
+    if failed and fail_on != "never":
         return 1
-    if result.verdict is None or result.verdict == "passed":
-        return 0
-    if result.verdict == "undecided":
+    if nothing_scored(result) or result.verdict == "undecided":
         return 3
-    return 0 if fail_on == "gates" else 1
+    return 1 if result.verdict == "scored" and fail_on == "any" else 0

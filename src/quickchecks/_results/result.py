@@ -173,28 +173,29 @@ class RunsResult(Struct, frozen=True, omit_defaults=True, tag_field="schema", ta
     seconds: float = 0.0
     interrupted: bool = False
 
+    @property
+    def nothing_scored(self) -> bool:
+        """Whether no scorer could say anything of any run: there are no runs, or no evidence in any."""
+        return not any(one.judged for one in self.scorers)
+
     def exit_code(self, fail_on: FailOn = "any") -> int:
         """The exit code of a command that shows this result.
 
         Args:
-            fail_on: "any": whatever did not pass. "gates": a threshold that was missed is no failure; one
-                that is undecided stays so. "never": nothing is.
+            fail_on: "any": whatever did not pass. "gates": a threshold that was missed is no failure. "never": nothing is.
+                What is undecided stays so.
 
         Returns:
             0 passed, or nothing was asserted; 1 failed, or a threshold was missed; 3 undecided, or nothing was scored (which
-            no `fail_on` forgives: it mostly means a wrong path); 130 interrupted.
+            no `fail_on` forgives: it mostly means a mistake); 130 interrupted.
         """
         if self.interrupted:
             return INTERRUPTED
-        if not self.runs and (self.verdict != "failed" or fail_on == "never"):
-            return 3
-        if self.verdict is None or self.verdict == "passed" or fail_on == "never":
-            return 0
-        if self.verdict == "failed":
+        if self.verdict == "failed" and fail_on != "never":
             return 1
-        if self.verdict == "undecided":
+        if self.nothing_scored or self.verdict == "undecided":
             return 3
-        return 0 if fail_on == "gates" else 1
+        return 1 if self.verdict == "scored" and fail_on == "any" else 0
 
 
 def verdict_of(
@@ -224,7 +225,7 @@ def verdict_of(
     if not runs:
         return ("undecided" if asserted else None), "there are no runs"
     if not asserted:
-        return None, _not_asserted(scorers)
+        return None, _not_asserted(scorers) if any(one.judged for one in scorers) else "no check could judge a run"
     undecided = [_undecided(one, runs) for one in asserted if one.verdict == "undecided"]
     if undecided:
         return "undecided", _joined(undecided)

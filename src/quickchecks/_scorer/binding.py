@@ -13,7 +13,7 @@ from typing import NoReturn
 from msgspec import Struct
 
 from quickchecks import _render
-from quickchecks._scorer.catalogue import CheckDescription, ParameterDescription, Vocabulary, describe
+from quickchecks._scorer.catalogue import CheckDescription, ParameterDescription, Vocabulary, WithUnusable, describe
 from quickchecks._scorer.from_item import deferrable, holds_fields
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks.errors import (
@@ -65,6 +65,8 @@ class Names(Struct, frozen=True):
             return describe(function, name)
         alias = self._alias(name)
         hint = f"here it is called {alias}" if alias else ""
+        if isinstance(self.vocabulary, WithUnusable):
+            hint = self.vocabulary.unusable.get(name, hint)
         raise UnknownNameError("check", _render.capped(name, 60), self.vocabulary, hint=hint, place=str(place))
 
     def _alias(self, name: str) -> str:

@@ -24,6 +24,7 @@ __all__ = (
     "ParameterDescription",
     "ValueKind",
     "Vocabulary",
+    "WithUnusable",
     "describe",
     "describe_all",
     "value_kinds",
@@ -31,6 +32,15 @@ __all__ = (
 
 #: The functions that make checks, by the name under which an expression or a checks file calls them.
 Vocabulary = Mapping[str, Callable[..., Scorer]]
+
+
+class WithUnusable(dict[str, Callable[..., Scorer]]):
+    """A vocabulary that knows why checks of other packages are not in it, so that whoever asks for one is told."""
+
+    def __init__(self, known: Vocabulary) -> None:
+        super().__init__(known)
+        self.unusable: dict[str, str] = {}
+
 
 KindName = Literal["none", "choice", "bool", "int", "float", "text", "list", "mapping", "check", "any"]
 

@@ -14,6 +14,7 @@ from types import AsyncGeneratorType, BuiltinFunctionType, FunctionType, Generat
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from quickchecks import _render
 from quickchecks._run import Run
 from quickchecks.adapters._agents import AgentKind
 from quickchecks.adapters._dialects import dialect
@@ -57,6 +58,8 @@ class Format(NamedTuple):
 
 _built_in: dict[str, Format] = {}
 _third_party: dict[str, Format] | None = None
+#: Why formats of other distributions are not among them.
+_unusable: dict[str, str] = {}
 
 
 def formats() -> dict[str, Format]:
@@ -72,7 +75,7 @@ def format_named(name: str) -> Format:
     """
     found = _own().get(name) or _others().get(name)
     if found is None:
-        raise UnknownNameError("format", name, formats())
+        raise UnknownNameError("format", name, formats(), hint=_unusable.get(name, ""))
     return found
 
 
@@ -178,8 +181,9 @@ def _others() -> dict[str, Format]:
                 continue
             try:
                 found[point.name] = _guarded(_format(point.name, point.load()))
-            except Exception as error:  # one broken distribution must not take the others away
-                notice(f"the format {point.name} cannot be loaded from {point.value}: {type(error).__name__}: {error}")
+            except (Exception, SystemExit) as error:  # one broken distribution must not take the others away
+                _unusable[point.name] = _render.not_loaded(point, error)
+                notice(f"the format {point.name} is not used: {_unusable[point.name]}")
         _third_party = found
     return _third_party
 

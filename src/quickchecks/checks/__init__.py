@@ -7,7 +7,10 @@ itself in both directions. A new check is one function in one of the families (`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
+from quickchecks._render import not_loaded
+from quickchecks._scorer.catalogue import WithUnusable, describe
 from quickchecks._scorer.compose import all_of, any_of, none_of, when
 from quickchecks._scorer.pipeline import Scorer
 from quickchecks._scorer.within import within
@@ -70,11 +73,12 @@ ALIASES: Mapping[str, str] = {
 }
 
 
-def vocabulary() -> dict[str, Callable[..., Scorer]]:
+def vocabulary() -> WithUnusable:
     """Every check by name, those of other packages (entry points of the group `quickchecks.checks`) included.
 
     Returns:
-        The functions that make checks, as expressions and checks files name them.
+        The functions that make checks, as expressions and checks files name them; and why those that cannot be used are
+        not among them. A package that is broken takes nothing else away.
 
     Example:
         >>> sorted(vocabulary())[:3]
@@ -82,9 +86,19 @@ def vocabulary() -> dict[str, Callable[..., Scorer]]:
     """
     from importlib.metadata import entry_points
 
-    found: dict[str, Callable[..., Scorer]] = {name: globals()[name] for name in __all__}
-    for entry in entry_points(group="quickchecks.checks"):
-        found.setdefault(entry.name, entry.load())
+    found = WithUnusable({name: globals()[name] for name in __all__})
+    for point in entry_points(group="quickchecks.checks"):
+        if point.name in found:
+            continue
+        try:
+            function = point.load()
+            if callable(function):
+                describe(function, point.name)
+                found[point.name] = cast(Callable[..., Scorer], function)
+            else:
+                found.unusable[point.name] = not_loaded(point, f"is {type(function).__name__}, which cannot be called")
+        except (Exception, SystemExit) as error:
+            found.unusable[point.name] = not_loaded(point, error)
     return found
 
 

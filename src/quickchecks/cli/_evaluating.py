@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -19,7 +20,7 @@ from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.result import many
 from quickchecks._results.saved import load_result
 from quickchecks.cli._app import Problem
-from quickchecks.cli._files import NewFile
+from quickchecks.cli._files import Files, NewFile
 from quickchecks.cli._github import output_of_others
 from quickchecks.cli._interrupts import Interrupts
 from quickchecks.errors import nearest_names
@@ -268,34 +269,29 @@ class Written(Generic[_T]):
         self._record = None if record is None else Path(record).resolve()
         _check_places(reports, inputs, self._record)
         self._forms: list[Callable[[_T], bytes]] = [form_for(path) for path in reports]
-        self._files: list[NewFile] = []
+        self.files = Files()
         try:
-            for path in reports:
-                self._files.append(NewFile(path))
+            self._opened = [self.files.open(path) for path in reports]
         except BaseException:
             self.drop()
             raise
 
     def write(self, value: _T) -> None:
-        """Write the value in every form, and put the files in their places."""
-        path = ""
+        """Write the value in every form, and put the files in their places; those that are lost are still to be told of."""
         try:
-            for file, form in zip(self._files, self._forms, strict=True):
-                path = file.path
-                file.stream.write(form(self._with_its_runs(value, path)))
-                file.keep()
-        except OSError as error:
-            self.drop()
-            raise Problem(f"{path} cannot be written: {error.strerror or error}") from error
+            for file, form in zip(self._opened, self._forms, strict=True):
+                self.files.write(file, partial(self._put, file, form, value))
+            self.files.keep()
         except BaseException:
             self.drop()
             raise
 
+    def _put(self, file: NewFile, form: Callable[[_T], bytes], value: _T) -> None:
+        file.stream.write(form(self._with_its_runs(value, file.path)))
+
     def drop(self) -> None:
         """Leave no trace of what has not been written."""
-        for file in reversed(self._files):  # the first has made the folder of the others
-            if not file.stream.closed:
-                file.drop()
+        self.files.drop()
 
     def _with_its_runs(self, value: _T, path: str) -> _T:
         """A result whose runs are not kept in a recording beside it is written with them."""

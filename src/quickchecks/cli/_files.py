@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import BinaryIO
 
 from quickchecks._results.result import RunsResult
@@ -17,7 +18,7 @@ from quickchecks.cli._app import Problem
 from quickchecks.errors import RecordingError
 from quickchecks.reports import Report, form_of
 
-__all__ = ("NewFile", "Outputs", "first_place")
+__all__ = ("Files", "NewFile", "Outputs", "first_place")
 
 _RECORDINGS = (".json", ".jsonl")
 
@@ -87,6 +88,63 @@ def _make_folder(folder: str) -> list[str]:
     return made
 
 
+class Files:
+    """The new files of one command. One that cannot be written takes neither the others away nor the result."""
+
+    def __init__(self) -> None:
+        self._files: list[NewFile] = []
+        self._lost: dict[NewFile, str] = {}
+
+    def open(self, path: str) -> NewFile:
+        """Begin a file.
+
+        Raises:
+            Problem: It cannot be written.
+        """
+        file = NewFile(path)
+        self._files.append(file)
+        return file
+
+    def write(self, file: NewFile, write: Callable[[], object]) -> None:
+        """Do what writes to a file, or puts it in its place; one that is lost is left alone."""
+        if file in self._lost:
+            return
+        try:
+            write()
+        except Problem as problem:
+            self._lost[file] = problem.message
+        except OSError as error:
+            self._lost[file] = f"{file.path} cannot be written: {error.strerror or error}"
+        if file in self._lost:
+            file.drop()
+
+    def keep(self) -> None:
+        """Put those that are complete in their places."""
+        for file in self._files:
+            self.write(file, file.keep)
+        for file in reversed(self._lost):  # a folder that was made for several of them
+            file.drop()
+
+    def drop(self) -> None:
+        """Leave no trace of what is not in its place."""
+        for file in reversed(self._files):  # the first has made the folder of the others
+            file.drop()
+
+    @property
+    def written(self) -> list[str]:
+        """Those that are in their places."""
+        return [file.path for file in self._files if file not in self._lost]
+
+    def check(self) -> None:
+        """Say which could not be written, when all else is said.
+
+        Raises:
+            Problem: There is one.
+        """
+        if self._lost:
+            raise Problem("\n".join(self._lost.values()))
+
+
 class Outputs:
     """The files that one command writes: reports, and the runs that failed.
 
@@ -106,43 +164,37 @@ class Outputs:
     ) -> None:
         _check_places([*reports, *([failures] if failures else [])], inputs)
         forms = [form_of(path, "runs") for path in reports]  # all suffixes are known before any file is opened
-        self._files: list[NewFile] = []
-        self._reports: list[Report] = []
+        self.files = Files()
+        self._reports: list[tuple[NewFile, Report]] = []
         self._failures: NewFile | None = None
         self.failing = 0
         try:
             for path, start in zip(reports, forms, strict=True):
-                self._reports.append(start(self._open(path).stream, entries))
+                file = self.files.open(path)
+                self._reports.append((file, start(file.stream, entries)))
             if failures:
-                self._failures = self._open(failures)
+                self._failures = self.files.open(failures)
         except BaseException:
             self.drop()
             raise
 
-    def _open(self, path: str) -> NewFile:
-        file = NewFile(path)
-        self._files.append(file)
-        return file
-
     def add(self, run: Run | None, scores: Sequence[Score], error: RecordingError | None, *, wrong: Sequence[Score]) -> None:
         """Write what streams by: a run, with what is said about it, and which of that says that something is wrong."""
-        for report in self._reports:
-            report.add(run, scores, error)
+        for file, report in self._reports:
+            self.files.write(file, partial(report.add, run, scores, error))
         if self._failures is not None and run is not None and (wrong or run.error is not None):
             self.failing += 1
-            self._failures.stream.write(_failing_line(run, wrong))
+            self.files.write(self._failures, partial(self._failures.stream.write, _failing_line(run, wrong)))
 
     def finish(self, result: RunsResult) -> None:
         """Write the ends, and put the files in their places."""
-        for report in self._reports:
-            report.finish(result)
-        for file in self._files:
-            file.keep()
+        for file, report in self._reports:
+            self.files.write(file, partial(report.finish, result))
+        self.files.keep()
 
     def drop(self) -> None:
         """Leave no trace of what has been written."""
-        for file in reversed(self._files):  # the first has made the folder of the others
-            file.drop()
+        self.files.drop()
 
 
 def _check_places(paths: Sequence[str], inputs: Sequence[str]) -> None:

@@ -14,7 +14,6 @@ from quickchecks._results.tally import Tally
 from quickchecks._scorer.checks_file import CheckEntry
 from quickchecks.adapters._files import STANDARD_INPUT, found_files
 from quickchecks.adapters._notices import notice
-from quickchecks.cli._app import Problem
 from quickchecks.cli._files import Outputs
 from quickchecks.cli._interrupts import Interrupts
 from quickchecks.cli._options import Reading, users_code
@@ -33,7 +32,7 @@ def score_all(
     failures: str | None = None,
     flips: Flips | None = None,
     max_errors: int = 0,
-) -> tuple[RunsResult, int]:
+) -> tuple[RunsResult, Outputs]:
     """Score every run of several sources, and write the reports while they stream by.
 
     Ctrl-C ends the scoring; what was scored until then is the result, marked as interrupted, and the files are written.
@@ -48,7 +47,7 @@ def score_all(
         max_errors: How many errors are allowed.
 
     Returns:
-        The result, and how many runs were written to `failures`.
+        The result, and the files; those that could not be written are still to be told of.
 
     Raises:
         Problem: An option makes no sense, or a file cannot be written.
@@ -67,13 +66,10 @@ def score_all(
             result = tally.result(seconds=round(time.perf_counter() - started, 3), interrupted=interrupted)
             with interrupts.whole():
                 outputs.finish(result)
-        except OSError as error:
-            outputs.drop()
-            raise Problem(f"a file could not be written: {error.strerror or error}") from error
         except BaseException:
             outputs.drop()
             raise
-    return result, outputs.failing
+    return result, outputs
 
 
 def _each_once(paths: Sequence[str]) -> list[str]:

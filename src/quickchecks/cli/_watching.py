@@ -18,6 +18,7 @@ from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.result import INTERRUPTED
 from quickchecks.cli._app import Problem
 from quickchecks.cli._evaluating import Request, evaluate, nothing_failed, outputs, rescore
+from quickchecks.cli._files import Files
 from quickchecks.cli._github import output_of_others
 from quickchecks.cli._interrupts import Interrupts
 from quickchecks.errors import QuickchecksError
@@ -32,7 +33,7 @@ SETTLE = 0.1
 _Snapshot = dict[Path, tuple[int, int] | None]
 
 
-def watch(request: Request, show: Callable[[EvalResult], int], *, rounds: int | None = None, pause: float = PAUSE) -> int:
+def watch(request: Request, show: Callable[[EvalResult, Files], int], *, rounds: int | None = None, pause: float = PAUSE) -> int:
     """Run an eval, and again whenever the file, the data, the checks or the target change, until Ctrl-C.
 
     Where only checks changed, the last runs are scored again.
@@ -52,7 +53,7 @@ def watch(request: Request, show: Callable[[EvalResult], int], *, rounds: int | 
         while True:
             try:
                 result = watched.round()
-                code = 3 if result is None else show(result)
+                code = 3 if result is None else show(result, watched.files)
                 if result is None:
                     click.echo(nothing_failed(request))
                 sys.stdout.flush()  # a reader of a pipe wants the result of this round now
@@ -79,6 +80,7 @@ class _Watched:
         self._folder = os.getcwd()
         self._file: EvalFile | None = None
         self._last: EvalResult | None = None
+        self.files = Files()
         self._changed: set[Path] = set()
         self._seen: _Snapshot = _snapshot([Path(request.file)])
 
@@ -94,6 +96,7 @@ class _Watched:
             raise
         self._see(file.files)
         files = outputs(self._request, file)
+        self.files = files.files
         try:
             if only_checks and before is not None and self._last is not None and _same_runs(before, file):
                 click.echo("only checks changed: the last runs are scored again", err=True)

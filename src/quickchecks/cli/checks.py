@@ -31,14 +31,17 @@ def checks(name: str | None) -> None:
     from quickchecks.checks import suggestion, vocabulary
     from quickchecks.cli._output import print_lines
     from quickchecks.errors import UnknownNameError
+    from quickchecks.reports._safe import one_line
 
     known = vocabulary()
     if name is None:
         print_lines(_list(describe_all(known)))
+        for why in known.unusable.values():
+            click.echo(f"warning: not in this list: {one_line(why)}", err=True)
         return
     wanted = name.split("(", 1)[0].strip()
     if wanted not in known:
-        raise UnknownNameError("check", name, known, hint=suggestion(wanted))
+        raise UnknownNameError("check", name, known, hint=known.unusable.get(wanted) or suggestion(wanted))
     print_lines(_description(describe(known[wanted], wanted)))
 
 

@@ -95,8 +95,9 @@ def compare(before: str, after: str, conditions: tuple[str, ...], reports: tuple
     verdict, _, rest = one_line(decision.said).partition(":")
     style = {0: "green", 1: "red"}.get(decision.exit_code, "yellow")
     print_lines([line((verdict, f"bold {style}"), f"{':' if rest else ''}{rest} · exit {decision.exit_code}")])
-    for path in reports:
+    for path in files.files.written:
         click.echo(f"wrote {path}", err=True)
     if step is not None:
         tell(step, decision.exit_code, github.of_comparison(comparison, decision), as_md.comparison(comparison))
+    files.files.check()
     click.get_current_context().exit(decision.exit_code)

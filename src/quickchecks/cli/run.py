@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from quickchecks._evaluation import EvalOptions
     from quickchecks._results.evaluation import EvalResult
     from quickchecks._results.result import FailOn
+    from quickchecks.cli._files import Files
     from quickchecks.reports._step import Step
 
 __all__ = ("run",)
@@ -101,7 +102,7 @@ def run(
     if watch:
         from quickchecks.cli._watching import watch as keep_watching
 
-        context.exit(keep_watching(request, lambda result: _show(result, fail_on, reports)))
+        context.exit(keep_watching(request, lambda result, files: _show_round(result, fail_on, files)))
     found = request.load()
     files = outputs(request, found)
     with Interrupts() as interrupts:
@@ -116,13 +117,21 @@ def run(
             context.exit(3)
         with interrupts.whole():
             files.write(result)
-            code = _show(result, fail_on, reports)
+            code = _show(result, fail_on, files.files)
             if step is not None:
                 _tell(step, result, code, file)
+    files.files.check()
     context.exit(code)
 
 
-def _show(result: EvalResult, fail_on: FailOn, reports: tuple[str, ...]) -> int:
+def _show_round(result: EvalResult, fail_on: FailOn, files: Files) -> int:
+    """Print a result, and which files could not be written; returns the exit code."""
+    code = _show(result, fail_on, files)
+    files.check()
+    return code
+
+
+def _show(result: EvalResult, fail_on: FailOn, files: Files) -> int:
     """Print a result; returns the exit code."""
     from quickchecks._results.deciding import eval_exit_code
     from quickchecks.cli._output import print_lines
@@ -130,7 +139,7 @@ def _show(result: EvalResult, fail_on: FailOn, reports: tuple[str, ...]) -> int:
 
     code = eval_exit_code(result, fail_on)
     print_lines(eval_lines(result, code))
-    for path in reports:
+    for path in files.written:
         click.echo(f"wrote {path}", err=True)
     return code
 

@@ -137,7 +137,7 @@ def score(
         before, entries = entries, instead(entries, tried, instead_of)
         need_no_items(entries)
         flips = Flips(before, entries, instead_of or before[0].scorer.identity)
-    result, failing = score_all(
+    result, outputs = score_all(
         paths,
         entries,
         reading=reading(format, adapter, maps, part),
@@ -147,13 +147,13 @@ def score(
         max_errors=max_errors,
     )
     print_lines(lines_of(result, fail_on=fail_on))
-    for path in reports:
-        click.echo(f"wrote {path}", err=True)
-    if failures:
-        click.echo(f"wrote {failures}: {many(failing, 'run')} that failed", err=True)
+    for path in outputs.files.written:
+        runs = f": {many(outputs.failing, 'run')} that failed" if path == failures else ""
+        click.echo(f"wrote {path}{runs}", err=True)
     code = result.exit_code(fail_on)
     if step is not None:
         _tell(step, result, code, entries)
+    outputs.files.check()
     click.get_current_context().exit(code)
 
 

@@ -57,10 +57,12 @@ Examples:
 @click.option(
     "-o",
     "--output",
+    "outputs",
     required=True,
+    multiple=True,
     metavar="FILE.html",
     shell_complete=_completing.words("failure.html"),
-    help="The page to write; what it held is replaced.",
+    help="The page to write; what it held is replaced. Repeatable.",
 )
 def share(
     given: str,
@@ -71,7 +73,7 @@ def share(
     maps: tuple[str, ...],
     adapter: str | None,
     part: str | None,
-    output: str,
+    outputs: tuple[str, ...],
 ) -> None:
     """Write one run as a page: what is wrong with it, and where in it that is to be seen.
 
@@ -82,30 +84,45 @@ def share(
     The page is one file, and loads nothing. Secrets that have the form of one are masked; look through the rest before you
     send it to anybody.
     """
-    from quickchecks.cli._files import NewFile
+    from functools import partial
+
+    from quickchecks.cli._files import Files
     from quickchecks.cli._suite import entries_of
 
-    if not output.lower().endswith(".html"):
-        raise Problem(f"{output}: a run is shared as a page, in a file that ends in .html")
-    entries = entries_of(expressions, files) if expressions or files else ()
     file, wanted = _apart(given)
-    if os.path.realpath(output) == os.path.realpath(file):
-        raise Problem(f"{output} is what is read here: write to another file")
+    _check_places(outputs, file)
+    entries = entries_of(expressions, files) if expressions or files else ()
     if _is_result(file):
         page = _page_of_item(file, wanted, number, entries)
     else:
         page = _page_of_run(given, file, wanted, number, entries, reading(format, adapter, maps, part))
-    new = NewFile(output)
+    pages = Files()
     try:
-        new.stream.write(page)
-        new.keep()
-    except OSError as error:
-        new.drop()
-        raise Problem(f"{output} cannot be written: {error.strerror or error}") from error
+        for new in [pages.open(output) for output in outputs]:
+            pages.write(new, partial(new.stream.write, page))
+        pages.keep()
     except BaseException:
-        new.drop()
+        pages.drop()
         raise
-    click.echo(f"wrote {output}", err=True)
+    for output in pages.written:
+        click.echo(f"wrote {output}", err=True)
+    pages.check()
+
+
+def _check_places(outputs: Sequence[str], file: str) -> None:
+    """Refuse what is no page, what is read, and what stands twice.
+
+    Raises:
+        Problem: One of the files to write is that.
+    """
+    places = [os.path.realpath(output) for output in outputs]
+    for position, (output, place) in enumerate(zip(outputs, places, strict=True)):
+        if not output.lower().endswith(".html"):
+            raise Problem(f"{output}: a run is shared as a page, in a file that ends in .html")
+        if place == os.path.realpath(file):
+            raise Problem(f"{output} is what is read here: write to another file")
+        if place in places[:position]:
+            raise Problem(f"{output} stands twice among the files to write")
 
 
 def _apart(given: str) -> tuple[str, str | None]:
@@ -135,6 +152,11 @@ def _page_of_item(file: str, wanted: str | None, number: int | None, entries: Se
 
     result = load_result(file)
     item = _item(result, file, wanted, number)
+    name = f"{result.name or os.path.basename(file)}: {item.id}"
+    if item.run is None and item.error is not None:
+        if entries:
+            raise Problem(f"the target broke on {item.id!r}, so that there is no run to check: leave --check and --checks out")
+        return shared_run(None, name=name, item=item.item, error=item.error)
     if item.run is None:
         lost = f"; {result.recording}, the recording that was written with it, is not beside it, or was changed"
         lost = lost if result.recording else ""
@@ -142,7 +164,6 @@ def _page_of_item(file: str, wanted: str | None, number: int | None, entries: Se
     scores = [score for one, score in zip(item.plan, item.scores, strict=False) if one.mode != "shadow"]
     if entries:
         scores = [entry.scorer.score(item.run) for entry in entries]
-    name = f"{result.name or os.path.basename(file)}: {item.id}"
     return shared_run(item.run, scores, name=name, item=item.item, error=item.error)
 
 
@@ -158,7 +179,8 @@ def _item(result: EvalResult, file: str, wanted: str | None, number: int | None)
         wanted = ids[0]
     found = [item for item in result.items if item.id == wanted]
     if not found:
-        raise Problem(f"there is no item {wanted!r} in {file}\n  {nearest_names(wanted, ids)}")
+        near = nearest_names(wanted, ids)
+        raise Problem(f"there is no item {wanted!r} in {file}" + (f"\n  {near}" if near else ""))
     if number is not None:
         if number > len(found):
             raise Problem(f"{wanted!r} was run {len(found)} times, so there is no run with the number {number}")
@@ -224,7 +246,8 @@ def _run_called(runs: Iterator[Run], file: str, wanted: str, number: int | None)
             ids[run.id] = None
     if passed:
         raise Problem(f"{file} holds {passed} runs called {wanted!r}, so there is none with the number {number}")
-    hint = f"\n  {nearest_names(wanted, list(ids))}" if ids else "\n  its runs have no ids: name a line, such as 812"
+    near = nearest_names(wanted, list(ids))
+    hint = f"\n  {near}" if near else "" if ids else "\n  its runs have no ids: name a line, such as 812"
     raise Problem(f"there is no run {wanted!r} in {file}{hint}")
 
 

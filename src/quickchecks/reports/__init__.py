@@ -19,8 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol, overload
+from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol, overload
 
+from quickchecks._render import not_loaded
 from quickchecks._results.changes import EvalComparison
 from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.result import RunsResult
@@ -28,6 +29,9 @@ from quickchecks._run import Run
 from quickchecks._score import Score
 from quickchecks._scorer.checks_file import CheckEntry
 from quickchecks.errors import RecordingError, UnknownNameError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = ("Kind", "Report", "Start", "form_of", "suffixes")
 
@@ -72,7 +76,7 @@ def suffixes(kind: Kind) -> tuple[str, ...]:
     for suffix, form in _of_others().items():
         try:
             offered = _function(form(), kind) is not None
-        except Exception:  # what cannot be loaded says so when it is asked for by its suffix
+        except UnknownNameError:  # what cannot be loaded says so when it is asked for by its suffix
             offered = False
         if offered:
             found.add(suffix)
@@ -103,9 +107,9 @@ def form_of(file: str | Path, kind: Kind) -> Callable[..., object]:
     found = next((suffix for suffix in sorted(forms, key=len, reverse=True) if name.endswith(suffix)), None)
     try:
         function = None if found is None else _function(forms[found](), kind)
-    except Exception as error:  # of another package
-        hint = f"it cannot be loaded: {type(error).__name__}: {error}"
-        raise UnknownNameError("form of report with the suffix", found or "", hint=hint, place=str(file)) from error
+    except UnknownNameError as error:
+        error.place = str(file)
+        raise
     if function is not None:
         return function
     shown = found or Path(name).suffix
@@ -148,6 +152,20 @@ def _own() -> dict[str, Callable[[], object]]:
 
 
 def _of_others() -> dict[str, Callable[[], object]]:
+    from functools import partial
     from importlib.metadata import entry_points
 
-    return {f".{entry.name.lower()}": entry.load for entry in entry_points(group="quickchecks.reports")}
+    return {f".{point.name.lower()}": partial(_loaded, point) for point in entry_points(group="quickchecks.reports")}
+
+
+def _loaded(point: EntryPoint) -> object:
+    """The form of another package.
+
+    Raises:
+        UnknownNameError: It cannot be loaded.
+    """
+    try:
+        return point.load()
+    except (Exception, SystemExit) as error:
+        suffix, hint = f".{point.name.lower()}", not_loaded(point, error)
+        raise UnknownNameError("form of report with the suffix", suffix, hint=hint) from error

@@ -7,14 +7,22 @@ from collections.abc import Iterator, Mapping
 from quickchecks._results.changes import Change, Direction, EvalComparison, MeasureChange, ScorerChange
 from quickchecks._results.result import many
 
-__all__ = ("by_direction", "counted", "differing", "measured", "other_scorers", "scorers", "unmatched")
+__all__ = ("by_direction", "counted", "differing", "measured", "moved", "other_scorers", "scorers", "unmatched")
 
 
 def counted(comparison: EvalComparison) -> str:
     """How many items moved which way: `1 broke, 0 mended`, and `2 worse` where there are any."""
-    some = {"worse": len(comparison.worse), "better": len(comparison.better)}
-    more = "".join(f", {count} {direction}" for direction, count in some.items() if count)
-    return f"{len(comparison.broke)} broke, {len(comparison.mended)} mended{more}"
+    shown = [moved(comparison.broke, "broke"), moved(comparison.mended, "mended")]
+    some: Mapping[Direction, tuple[Change, ...]] = {"worse": comparison.worse, "better": comparison.better}
+    return ", ".join([*shown, *(moved(changes, direction) for direction, changes in some.items() if changes)])
+
+
+def moved(changes: tuple[Change, ...], direction: Direction) -> str:
+    """How many items moved one way: `2 broke`; and how many checks say so where it is another number."""
+    items = len({one.item for one in changes})
+    return (
+        f"{items} {direction}" if items == len(changes) else f"{many(items, 'item')} {direction} in {many(len(changes), 'check')}"
+    )
 
 
 def differing(comparison: EvalComparison) -> str:

@@ -7,7 +7,7 @@ from math import inf
 
 from quickchecks._render import many
 from quickchecks._results.changes import Decision, EvalComparison, MeasureChange
-from quickchecks.reports._comparison_words import counted, differing
+from quickchecks.reports._comparison_words import counted, differing, moved
 
 __all__ = ("LIMIT", "decided")
 
@@ -58,7 +58,7 @@ def _decided(comparison: EvalComparison, conditions: tuple[str, ...]) -> tuple[i
 def _regression(comparison: EvalComparison) -> str:
     """What makes it a regression, in words; empty when it is none."""
     if comparison.broke:
-        return f"{len(comparison.broke)} broke"
+        return moved(comparison.broke, "broke")
     if comparison.verdict_fell:
         return f"the verdict fell to {comparison.verdicts[1]}"
     return f"{', '.join(comparison.fallen)} fell" if comparison.fallen else ""

@@ -59,6 +59,7 @@ def el(
     cls: str = "",
     id: str = "",
     label: str = "",
+    column: str = "",
     open: bool = False,
     focusable: bool = False,
     columns: int = 1,
@@ -73,6 +74,7 @@ def el(
         cls: Its classes.
         id: Its id in the page.
         label: The id of the element that names it.
+        column: The title of its column, which stands before a cell where rows are stacked.
         open: Whether `details` are open.
         focusable: Whether the keyboard reaches it, as it must what scrolls.
         columns: Over how many columns a cell goes.
@@ -87,7 +89,7 @@ def el(
         ('a < b',)
     """
     found: list[tuple[str, str]] = []
-    for name, value in (("class", cls), ("id", id), ("aria-labelledby", label)):
+    for name, value in (("class", cls), ("id", id), ("aria-labelledby", label), ("data-column", column)):
         if value:
             if not _NAME.fullmatch(value):
                 raise ValueError(f"{value!r} is no name that {name} may have")

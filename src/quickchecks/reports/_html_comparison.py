@@ -66,14 +66,19 @@ def _changes(direction: Direction, changes: Sequence[Change]) -> Element:
         shown.append(el("details", el("summary", f"{len(items) - _MAX_OPEN:,} more"), items[_MAX_OPEN:]))
     if len(changes) > _MAX_CHANGES:
         shown.append(el("p", more(len(changes) - _MAX_CHANGES, "change"), " not shown", cls="left-out"))
-    return found.section(direction, f"{title} ({len(changes):,})", shown)
+    return found.section(direction, f"{title} ({_count(changes)})", shown)
+
+
+def _count(changes: Sequence[Change]) -> str:
+    items = len({one.item for one in changes})
+    return f"{items:,}" if items == len(changes) else f"{many(len(changes), 'check')} on {many(items, 'item')}"
 
 
 def _item(item: str, changes: Sequence[Change]) -> Element:
     name = el("code", _render.capped(item, 200) if item.strip() else f'"{item[:200]}"')
-    # The runs part at the same place whoever looks at them.
+    # The runs differ in the same way whichever check looks at them.
     parted = dict.fromkeys(one.divergence for one in changes if one.divergence)
-    where = [el("p", "The runs part at ", one, cls="quiet change") for one in parted]
+    where = [el("p", "How the runs differ: ", one, cls="quiet change") for one in parted]
     return el("div", el("h3", name), map(_change, changes), where, cls="case")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from quickchecks import _render
 from quickchecks._gates import Assertion, AssertionResult, Counts
+from quickchecks._results.deciding import nothing_scored
 from quickchecks._results.environment import environment
 from quickchecks._results.evaluation import EvalResult, FailureGroup, ItemResult, Part
 from quickchecks._results.result import many
@@ -42,7 +43,8 @@ _OTHERS = (
 
 def evaluation(result: EvalResult) -> bytes:
     """Write the result of an evaluation. See `quickchecks.reports`."""
-    verdict = VERDICTS[result.verdict] if result.items else "Nothing scored"
+    unscored = not result.items or (result.verdict is None and nothing_scored(result))
+    verdict = "Nothing scored" if unscored else VERDICTS[result.verdict]
     said = f"{verdict}, interrupted" if result.interrupted else verdict
     title = f"{said} – {result.name or 'evaluation'}"
     failing = {item for group in result.failures for item in group.items}
@@ -126,7 +128,7 @@ def _facts(result: EvalResult) -> str:
 def _table(result: EvalResult) -> Element:
     judged = {(one.turn, one.scorer, one.bounds): one for one in (*result.gate_results, *result.threshold_results)}
     counts = [("passed", "number"), ("failed", "number"), ("other", "")]
-    titles = [("check", ""), ("must", ""), ("came out", ""), *counts, ("in numbers", "wide")]
+    titles = [("check", ""), ("must", "must"), ("came out", ""), *counts, ("in numbers", "wide")]
     rows = []
     for one in result.assertions[:MAX_KINDS]:
         asserts = one.role == "gate" or one.bounds is not None

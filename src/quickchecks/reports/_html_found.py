@@ -208,14 +208,19 @@ def pairs(rows: Iterable[tuple[str, Iterable[Node]]]) -> Element:
     return el("dl", (part for name, shown in rows for part in (el("dt", name), el("dd", shown))), cls="pairs")
 
 
-def broken(error: ItemError) -> list[Node]:
-    """What broke before an item could be scored."""
+def broken(error: ItemError, *, unfolded: bool = False) -> list[Node]:
+    """What broke before an item could be scored, with the traceback, which may be unfolded."""
     what = error.message if error.message.startswith(error.type) else f"{error.type}: {error.message}"
     at = "" if error.turn is None else f" in turn {error.turn}"
     shown: list[Node] = [el("p", el("strong", f"✗ broke ({error.kind}){at}: ", cls="error"), what)]
     if error.traceback:
         shown.append(
-            el("details", el("summary", "The traceback"), el("div", "\n".join(frames(error.traceback)), cls="words value"))
+            el(
+                "details",
+                el("summary", "The traceback"),
+                el("div", "\n".join(frames(error.traceback)), cls="words value"),
+                open=unfolded,
+            )
         )
     return shown
 
@@ -232,23 +237,22 @@ def section(name: str, title: str, *children: Node | Iterable[Node] | None) -> E
 
 
 def table(label: str, titles: Sequence[tuple[str, str]], rows: Iterable[Sequence[Node | Sequence[Node]]]) -> Element:
-    """A table that scrolls by itself where it is too wide.
+    """A table that scrolls by itself where it is too wide, and whose rows are stacked on a phone.
 
     Args:
         label: The id of the heading that names it.
         titles: The title of each column, and its class.
-        rows: The cells of each row; the first is its heading.
+        rows: The cells of each row; the first is its heading. A column without anything in it is left out.
     """
-    head = el("tr", (el("th", title, scope="col", cls=cls) for title, cls in titles))
-    body = [
-        el("tr", (_cell(at, cell, cls) for at, (cell, (_, cls)) in enumerate(zip(row, titles, strict=True))))
-        for row in rows
-    ]  # fmt: skip
+    every = list(rows)
+    kept = [at for at in range(len(titles)) if not at or any(row[at] for row in every)]
+    head = el("tr", (el("th", titles[at][0], scope="col", cls=titles[at][1]) for at in kept))
+    body = [el("tr", (_cell(row[at], *titles[at], heads=not at) for at in kept)) for row in every]
     return el("div", el("table", el("thead", head), el("tbody", body)), cls="scroll", role="group", label=label, focusable=True)
 
 
-def _cell(at: int, cell: Node | Sequence[Node], cls: str) -> Element:
-    return el("td", cell, cls=cls) if at else el("th", cell, scope="row", cls=cls)
+def _cell(cell: Node | Sequence[Node], title: str, cls: str, *, heads: bool) -> Element:
+    return el("th", cell, scope="row", cls=cls) if heads else el("td", cell, cls=cls, column=title)
 
 
 def notes(warnings: Iterable[str], room: int = 200) -> Element | None:

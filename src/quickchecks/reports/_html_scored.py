@@ -22,6 +22,8 @@ from quickchecks.reports._html_evaluation import MAX_KINDS, VERDICTS, footer, he
 __all__ = ("start",)
 
 _MUST = {"gate": "pass on every run", "threshold": "", "watch": "watched", "shadow": "only recorded"}
+#: What is said of runs on which something went wrong, the worst first; of each run only one.
+_TOLD = ("failed", "broke off", "without evidence", "otherwise")
 #: So many kinds are counted; the runs of further ones are not kept.
 _MAX_KEYS = 1_000
 
@@ -43,7 +45,8 @@ class _Page:
         self._cases = found.Cases()
         self._kept: dict[tuple[str, str], list[found.Case]] = {}  # by kind of failure and place
         self._counts: dict[str, int] = {}
-        self._runs = self._failing = 0
+        self._runs = 0
+        self._told: dict[str, int] = dict.fromkeys(_TOLD, 0)
 
     def add(self, run: Run | None, scores: Sequence[Score], error: RecordingError | None) -> None:
         if run is None:
@@ -53,7 +56,7 @@ class _Page:
         keys = [_key(score) for score in wrong] + (["run_failed"] if run.error is not None else [])
         if not keys:
             return
-        self._failing += 1
+        self._told[self._worst(wrong, broke_off=run.error is not None)] += 1
         if self._cases.full or not [key for key in keys if self._is_new(key)]:
             return
         place = str(run.source) if run.source is not None else f"run {self._runs}"
@@ -69,6 +72,13 @@ class _Page:
         graded = score.outcome == "graded" and mode == "gate" and (score.value or 0.0) < 1.0 - SLACK
         return graded or score.outcome in ("failed", "error", "no_evidence")
 
+    def _worst(self, wrong: Sequence[Score], *, broke_off: bool) -> str:
+        """What is to be said of a run at the most: what must pass on every run failed or broke on it, or less than that."""
+        said = {(self._modes[score.scorer.identity], score.outcome == "no_evidence") for score in wrong}
+        if ("gate", False) in said:
+            return "failed"
+        return "broke off" if broke_off else "without evidence" if any(unseen for _, unseen in said) else "otherwise"
+
     def _is_new(self, key: str) -> bool:
         """Whether a run of this kind is to be shown; counts it."""
         seen = self._counts.get(key, 0)
@@ -79,7 +89,7 @@ class _Page:
 
     def finish(self, result: RunsResult) -> None:
         said = _words.verdict(result).capitalize()
-        if not result.interrupted and result.runs:
+        if not result.interrupted and not (result.verdict is None and result.nothing_scored) and result.runs:
             said = VERDICTS[result.verdict]
         shown = [one for one in result.scorers if one.mode != "shadow"]
         hidden = len(result.scorers) - len(shown)
@@ -100,10 +110,11 @@ class _Page:
         self._stream.write(page)
 
     def _failures(self, result: RunsResult) -> Iterator[Node]:
-        left = self._failing - self._cases.made
-        if left > 0:
-            told = f"{many(self._failing, 'run')} failed. {self._cases.made:,} of them are shown, some of each kind."
-            yield el("p", told, cls="quiet before")
+        told = sum(self._told.values())
+        if told > self._cases.made:
+            counts = ", ".join(f"{count:,} {said}" for said, count in self._told.items() if count)
+            shown = f"{self._cases.made:,} of them are shown, some of each kind."
+            yield el("p", f"Something went wrong on {many(told, 'run')}: {counts}. {shown}", cls="quiet before")
         for group in result.failures[:MAX_KINDS]:
             yield self._group(group)
         if len(result.failures) > MAX_KINDS:
@@ -145,10 +156,18 @@ def _key(score: Score) -> str:
 
 
 def _lead(result: RunsResult) -> str:
-    explained = _render.capped(result.explanation, 300)
-    if result.verdict == "failed" and result.failing_runs:
-        return f"What must pass on every run did not on {explained}."
-    return f"{explained[:1].upper()}{explained[1:]}." if explained else ""
+    """What the verdict rests on, in sentences."""
+    if result.verdict != "failed":
+        explained = _render.capped(result.explanation, 300)
+        return f"{explained[:1].upper()}{explained[1:]}." if explained else ""
+    told: list[str] = []
+    if result.failing_runs:
+        told.append(f"{result.failing_runs:,} of {many(result.runs, 'run')} failed what must pass on every run.")
+    if result.errored_runs:
+        told.append(f"{many(result.errored_runs, 'run')} broke off.")
+    if result.unreadable:
+        told.append(f"{many(result.unreadable, 'record')} cannot be read.")
+    return " ".join(told) or f"{_render.capped(result.explanation, 300)}."
 
 
 def _facts(result: RunsResult) -> str:
@@ -158,7 +177,7 @@ def _facts(result: RunsResult) -> str:
 def _table(scorers: Sequence[ScorerSummary]) -> Element:
     columns = [column for column in _words.COLUMNS if any(getattr(one, column) for one in scorers)]
     counted = [(_words.COLUMNS[column], "number") for column in columns]
-    titles = [("check", ""), ("must", ""), *counted, ("note", "wide")]
+    titles = [("check", ""), ("must", "must"), *counted, ("note", "wide")]
     rows: list[list[Node | list[Node]]] = []
     for one in scorers[:MAX_KINDS]:
         name = [found.title_of("", _render.capped(one.scorer, 300))]
@@ -166,7 +185,7 @@ def _table(scorers: Sequence[ScorerSummary]) -> Element:
             name = [_render.capped(one.why, 300), el("div", name, cls="quiet")]
         must = f"mean {one.threshold}" if one.threshold is not None else _MUST[one.mode]
         counts = [_count(one, column) for column in columns]
-        rows.append([name, must, *counts, "; ".join(_words.notes(one))])
+        rows.append([name, must, *counts, "; ".join(note for note in _words.notes(one) if note != must)])
     table = found.table("checks", titles, rows)
     left = len(scorers) - MAX_KINDS
     return el("div", table, el("p", more(left, "check"), cls="left-out")) if left > 0 else table

@@ -22,12 +22,12 @@ _OUTCOMES = {"not_applicable": "does not apply", "no_evidence": "no evidence", "
 
 
 def shared_run(
-    run: Run, scores: Sequence[Score] = (), *, name: str, item: Item | None = None, error: ItemError | None = None
+    run: Run | None, scores: Sequence[Score] = (), *, name: str, item: Item | None = None, error: ItemError | None = None
 ) -> bytes:
     """Write a page about one run.
 
     Args:
-        run: The run.
+        run: The run; None where something broke before there was one.
         scores: What checks say about it.
         name: What it is called: where it was read from.
         item: The item that was asked, where it is known.
@@ -39,8 +39,9 @@ def shared_run(
     wrong = [score for score in scores if score.outcome in ("failed", "error", "no_evidence")]
     rest = [score for score in scores if score not in wrong]
     said, tone, lead = _said(run, wrong, scores, error)
-    about = " · ".join([run.format, *([f"id {run.id}"] if run.id else []), *([f"agent {run.agent}"] if run.agent else [])])
-    inputs = item.asked if item is not None else () if run.input is None else (run.input,)
+    about = "" if run is None else " · ".join(_about(run))
+    inputs = item.asked if item is not None else () if run is None or run.input is None else (run.input,)
+    happened = [] if run is None else transcript(run, found.places(run, wrong), Room(found.MAX_PAGE))
     asked = found.asked(inputs, None if item is None else item.expected)
     return document(
         f"{said} – {name}",
@@ -49,14 +50,22 @@ def shared_run(
             "main",
             found.section("failures", "What went wrong", _wrong(wrong, error)) if wrong or error is not None else None,
             found.section("asked", "What was asked", asked) if asked else None,
-            found.section("happened", "What happened", transcript(run, found.places(run, wrong), Room(found.MAX_PAGE))),
+            found.section("happened", "What happened", happened) if happened else None,
             found.section("others", "What else was checked", el("ul", map(_other, rest), cls="plain")) if rest else None,
         ),
         footer({}),
     )
 
 
-def _said(run: Run, wrong: Sequence[Score], scores: Sequence[Score], error: ItemError | None) -> tuple[str, str, str]:
+def _about(run: Run) -> Iterator[str]:
+    yield run.format
+    if run.id:
+        yield f"id {run.id}"
+    if run.agent:
+        yield f"agent {run.agent}"
+
+
+def _said(run: Run | None, wrong: Sequence[Score], scores: Sequence[Score], error: ItemError | None) -> tuple[str, str, str]:
     """What came of the run, its tone, and a sentence about it."""
     failed = [score for score in wrong if score.outcome != "no_evidence"]
     if failed:
@@ -64,6 +73,8 @@ def _said(run: Run, wrong: Sequence[Score], scores: Sequence[Score], error: Item
         lead = first.why or f"{_render.capped(first.identity, 200)} did not pass"
         more = f" (and {many(len(failed) - 1, 'more check')})" if len(failed) > 1 else ""
         return "Failed", "failed", _render.capped(lead, 300) + more
+    if run is None:
+        return "Broke", "failed", "The target broke before it had answered."
     if error is not None or run.error is not None:
         return "Broke off", "failed", "The run ended before it was done."
     if wrong:
@@ -75,7 +86,7 @@ def _said(run: Run, wrong: Sequence[Score], scores: Sequence[Score], error: Item
 
 def _wrong(wrong: Sequence[Score], error: ItemError | None) -> Iterator[Element]:
     if error is not None:
-        yield el("article", el("h3", "It broke before it could be scored"), found.broken(error), cls="failure")
+        yield el("article", el("h3", "It broke before it could be scored"), found.broken(error, unfolded=True), cls="failure")
     for number, score in enumerate(wrong, 1):
         title: list[Node] = [found.title_of(score.scorer.why, score.scorer.identity)]
         if len(wrong) > 1:

@@ -49,6 +49,7 @@ thead th { color: var(--quiet); font-weight: 500; font-size: 0.85rem; white-spac
 tbody th { min-width: 11rem; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 td.wide { min-width: 14rem; }
+td.must { min-width: 9rem; }
 .said { white-space: nowrap; }
 .failure { padding: 0 0 0.5rem 1.1rem; border-left: 3px solid var(--red); margin: 0 0 2.25rem; }
 .failure.no_evidence { border-color: var(--amber); color: inherit; }
@@ -95,7 +96,14 @@ footer { margin-top: 3.5rem; padding-top: 0.8rem; border-top: 1px solid var(--li
   body { padding: 1.5rem 1rem 3rem; }
   h1 { font-size: 1.55rem; }
   .failure { padding-left: 0.8rem; }
-  td.wide { min-width: 20rem; }
+  thead { display: none; }
+  table, tbody, tr, tbody th, td { display: block; }
+  tbody tr { padding: 0.6rem 0; border-bottom: 1px solid var(--line); }
+  tbody th, td, td.wide, td.must { min-width: 0; border: 0; padding: 0.1rem 0; }
+  td, td.number, td.wide, td.must { position: relative; padding-left: 8rem; text-align: left;
+    white-space: normal; min-height: 1.6rem; }
+  td::before { content: attr(data-column); position: absolute; left: 0; color: var(--quiet); font-size: 0.85rem; }
+  td:empty { display: none; }
   ol.run { padding: 0.1rem 0.75rem; }
   ol.run > li { display: block; }
   .who { padding-bottom: 0.15rem; }

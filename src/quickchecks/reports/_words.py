@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from quickchecks import _render
+from quickchecks._results.deciding import nothing_scored
 from quickchecks._results.evaluation import EvalResult
 from quickchecks._results.flips import Flip
 from quickchecks._results.result import FailureGroup, RunsResult, ScorerSummary, many
@@ -53,14 +54,15 @@ def verdict(result: RunsResult) -> str:
     """The verdict over scored runs in one or two words."""
     if result.interrupted:
         return "failed, interrupted" if result.verdict == "failed" else "interrupted"
-    if not result.runs and result.verdict != "failed":
+    if result.nothing_scored and (result.verdict is None or not result.runs) and result.verdict != "failed":
         return "nothing scored"
     return result.verdict or "nothing asserted"
 
 
 def said(result: EvalResult) -> str:
     """The verdict of an evaluation in a few words."""
-    verdict: str = "nothing scored" if not result.items else result.verdict or "nothing asserted"
+    nothing = not result.items or (result.verdict is None and nothing_scored(result))
+    verdict: str = "nothing scored" if nothing else result.verdict or "nothing asserted"
     if result.items and result.verdict is None and result.error_count > result.max_errors:
         verdict = f"nothing asserted, {result.error_count} broke"
     return f"{verdict}, interrupted" if result.interrupted else verdict

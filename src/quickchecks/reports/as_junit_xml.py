@@ -6,9 +6,9 @@ red exactly when the command that writes it exits with something else than 0 (`-
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from quickchecks import _render
 from quickchecks._gates import Assertion, AssertionResult
@@ -111,7 +111,7 @@ class _Runs:
             return
         place = f"run {self._read}" if run.source is None else str(run.source)
         group = "runs" if run.source is None else run.source.file
-        wrong = [score for score in scores if self._counts(score, broke_off=run.error is not None)]
+        wrong = _failed_first(score for score in scores if self._counts(score, broke_off=run.error is not None))
         broken = [score for score in scores if score.outcome == "error" and score.scorer.identity in self._thresholds]
         self._without_evidence.update(one.scorer.identity for one in wrong if one.outcome == "no_evidence")
         about = (f"id: {run.id}",) if run.id else ()
@@ -119,7 +119,7 @@ class _Runs:
         text = (f"at {place}", *about, *(line for score in (*wrong, *broken) for line in _why(score)))
         problem = None
         if wrong:
-            problem = Problem("failure", _type_of(wrong[0]), _first(wrong), text)
+            problem = Problem(_kind_of(wrong), _type_of(wrong[0]), _first(wrong), text)
         elif run.error is not None:
             said_by = (shortened(run.error.type, _MAX_WORDS), run.error.message)
             message = f"the run itself broke off: {': '.join(part for part in said_by if part)}"
@@ -203,7 +203,7 @@ def _item_case(
     text += [line for one, score in wrong + broken for line in _why(score, one.turn)]
     text += _asked_and_answered(item)
     said = tuple(_said(score, one.turn) for one, score in pairs if one.mode != "shadow")
-    scores = [score for _, score in wrong]
+    scores = _failed_first(score for _, score in wrong)
     problem = None
     if item.error is not None and (too_many or not wrong):
         error = item.error
@@ -211,7 +211,7 @@ def _item_case(
         text += ["\n".join(frames(error.traceback))] if error.traceback else []
         problem = Problem("broke", error.type or error.kind, message, tuple(text))
     elif wrong:
-        problem = Problem("failure", _type_of(scores[0]), _first(scores), tuple(text))
+        problem = Problem(_kind_of(scores), _type_of(scores[0]), _first(scores), tuple(text))
     elif broken:
         problem = Problem("broke", "error", _first([score for _, score in broken]), tuple(text))
     elif not any(score.value is not None for score in item.scores):
@@ -326,6 +326,16 @@ def _who(score: Score, turn: int | None = None) -> str:
 
 def _outcome(score: Score) -> str:
     return {"no_evidence": "no evidence", "error": "the check broke"}.get(score.outcome, score.outcome)
+
+
+def _failed_first(wrong: Iterable[Score]) -> list[Score]:
+    """The scores with those last that only lack evidence."""
+    return sorted(wrong, key=lambda score: score.outcome == "no_evidence")
+
+
+def _kind_of(wrong: Sequence[Score]) -> Literal["failure", "error"]:
+    """A case fails where a check says so; where there is only no evidence it could not be judged, which is an error."""
+    return "error" if all(score.outcome == "no_evidence" for score in wrong) else "failure"
 
 
 def _type_of(score: Score) -> str:
