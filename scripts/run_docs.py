@@ -196,7 +196,8 @@ def _run_console(block: Block) -> list[str]:
 
 def _shell(block: Block, command: str) -> list[str]:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("FORCE_", "CLICOLOR", "GITHUB_"))}
+    elsewhere = ("FORCE_", "CLICOLOR", "GITHUB_", "CI", "BUILD_NUMBER")  # where pytest and others print something else
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(elsewhere)}
     environment.update(PATH=path, COLUMNS=str(COLUMNS), NO_COLOR="1", TERM="dumb", PYTEST_ADDOPTS=PYTEST)
     try:
         result = subprocess.run(

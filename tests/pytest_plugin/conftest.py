@@ -22,6 +22,13 @@ for _module in pkgutil.walk_packages(quickchecks.__path__, "quickchecks."):
         importlib.import_module(_module.name)
 
 
+@pytest.fixture(autouse=True)
+def _as_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have pytest cut long messages off, which it does not where it takes itself to be in CI."""
+    for name in ("CI", "BUILD_NUMBER"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
 def run_pytest(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> RunPytest:
     """Runs pytest in this process, in a folder of its own."""
