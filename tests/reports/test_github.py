@@ -24,7 +24,7 @@ from quickchecks.reports._step import MAX_SUMMARY, Step, fitting
 from quickchecks.reports.github import Annotation, Kind
 
 GOLDEN = Path(__file__).parent / "golden"
-STEP = Step("/work/repo/evals", "/work/repo", "summary.md")
+STEP = Step("/srv/repo/evals", "/srv/repo", "summary.md")
 
 
 def told(kinds: Sequence[Kind], step: Step = STEP) -> list[Told]:
@@ -228,7 +228,7 @@ def test_what_broke_since_is_annotated() -> None:
     [
         ("cases.jsonl", "evals/cases.jsonl"),
         ("../data/cases.jsonl", "data/cases.jsonl"),
-        ("/work/repo/x.jsonl", "x.jsonl"),
+        ("/srv/repo/x.jsonl", "x.jsonl"),
         ("/elsewhere/x.jsonl", ""),
         ("../../repository/x.jsonl", ""),
         ("", ""),
