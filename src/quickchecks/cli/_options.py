@@ -1,4 +1,4 @@
-"""The options that several commands have: how recordings are read."""
+"""The options that several commands have: which checks there are, and how recordings are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quickchecks.cli import _completing
 if TYPE_CHECKING:
     from quickchecks.cli._interrupts import Interrupts
 
-__all__ = ("Reading", "reading", "reading_options", "users_code")
+__all__ = ("Reading", "checks_options", "reading", "reading_options", "users_code")
 
 _F = TypeVar("_F", bound=Callable[..., object])
 
@@ -51,6 +51,34 @@ def reading_options(command: _F) -> _F:
         click.option("--adapter", metavar="MODULE:FUNCTION", help="A function of yours that turns a record into a run."),
         click.option("--part", type=click.Choice(["last_turn"]), help="Score only what follows the last message of the user."),
     )
+    return _with(command, *options)
+
+
+def checks_options(command: _F) -> _F:
+    """Add the options that give checks."""
+    options = (
+        click.option(
+            "--check",
+            "expressions",
+            metavar="EXPR",
+            multiple=True,
+            shell_complete=_completing.check_names,
+            help="A check, such as \"includes('sunny')\". Repeatable.",
+        ),
+        click.option(
+            "--checks",
+            "files",
+            metavar="FILE",
+            multiple=True,
+            shell_complete=_completing.files,
+            help="A YAML file with checks. Repeatable.",
+        ),
+    )
+    return _with(command, *options)
+
+
+def _with(command: _F, *options: Callable[[_F], _F]) -> _F:
+    """Add options, which the help shows in this order."""
     for option in reversed(options):
         command = option(command)
     return command

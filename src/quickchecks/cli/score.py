@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import click
 
 from quickchecks.cli import _completing
-from quickchecks.cli._options import reading, reading_options
+from quickchecks.cli._options import checks_options, reading, reading_options
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,22 +30,7 @@ Examples:
 
 @click.command(short_help="Score recorded runs with checks.", epilog=_EPILOG)
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", shell_complete=_completing.files)
-@click.option(
-    "--check",
-    "expressions",
-    metavar="EXPR",
-    multiple=True,
-    shell_complete=_completing.check_names,
-    help="A check, such as \"includes('sunny')\". Repeatable.",
-)
-@click.option(
-    "--checks",
-    "files",
-    metavar="FILE",
-    multiple=True,
-    shell_complete=_completing.files,
-    help="A YAML file with checks. Repeatable.",
-)
+@checks_options
 @reading_options
 @click.option(
     "-o",

@@ -9,7 +9,7 @@ import click
 
 from quickchecks.cli import _completing
 from quickchecks.cli._app import Problem
-from quickchecks.cli._options import Reading, reading, reading_options, users_code
+from quickchecks.cli._options import Reading, checks_options, reading, reading_options, users_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,22 +36,7 @@ Examples:
 
 @click.command(short_help="Write a page that shows one run, to be sent to somebody.", epilog=_EPILOG)
 @click.argument("given", metavar="FILE:LINE|RESULT.json:ITEM", shell_complete=_completing.files)
-@click.option(
-    "--check",
-    "expressions",
-    metavar="EXPR",
-    multiple=True,
-    shell_complete=_completing.check_names,
-    help="A check, such as \"includes('sunny')\". Repeatable.",
-)
-@click.option(
-    "--checks",
-    "files",
-    metavar="FILE",
-    multiple=True,
-    shell_complete=_completing.files,
-    help="A YAML file with checks. Repeatable.",
-)
+@checks_options
 @click.option("--run", "number", type=click.IntRange(min=1), metavar="N", help="The Nth run, or the Nth repetition of an item.")
 @reading_options
 @click.option(
