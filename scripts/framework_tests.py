@@ -21,6 +21,8 @@ from time import perf_counter
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "tests" / "frameworks"
 INSTALL = ("-m", "pip", "install", "-q", "--disable-pip-version-check")
+#: What these tests need of the extra `test`: its other packages would only make every environment larger.
+NEEDED = ("hypothesis", "pytest>")
 
 
 def requirements(name: str) -> list[str]:
@@ -28,7 +30,7 @@ def requirements(name: str) -> list[str]:
     with (ROOT / "pyproject.toml").open("rb") as file:
         about = tomllib.load(file)
     wanted = (FOLDER / "requirements" / f"{name}.txt").read_text().splitlines()
-    tests = [one for one in about["project"]["optional-dependencies"]["test"] if not one.startswith("scipy")]
+    tests = [one for one in about["project"]["optional-dependencies"]["test"] if one.startswith(NEEDED)]
     return [*about["build-system"]["requires"], "editables", *about["project"]["dependencies"], *tests, *filter(None, wanted)]
 
 
